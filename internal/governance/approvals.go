@@ -136,8 +136,7 @@ func (p *Proposal) authors(out *verdict.Outcome, at verdict.At) ([]string, error
 	}
 	known, err := p.Forge.Authors()
 	if err != nil {
-		out.Doubtf(at, "", "authors-unknown", "the authors of the range are not known: %v", err).
-			WithFix("try again, or split a pull request of more commits than the forge lists")
+		out.Doubtf(at, "", "authors-unknown", "the authors of the range are not known: %v", err)
 	}
 	return append(all, known...), nil
 }
@@ -146,8 +145,12 @@ func (p *Proposal) authors(out *verdict.Outcome, at verdict.At) ([]string, error
 // governance/RFC-PROCESS.md asks of a change that touches no right.
 func (p *Proposal) defaultQuorum(out *verdict.Outcome, j *Judgement) error {
 	const needed = 3
-	at, err := p.firstNormative()
-	if at.Path == "" || err != nil {
+	i := slices.IndexFunc(p.Views, func(v *View) bool { return len(v.normative()) > 0 })
+	if i < 0 {
+		return nil
+	}
+	at, err := p.Views[i].firstNormative()
+	if err != nil {
 		return err
 	}
 	r, err := rosterOf(p.Base)
@@ -159,24 +162,13 @@ func (p *Proposal) defaultQuorum(out *verdict.Outcome, j *Judgement) error {
 		return err
 	}
 	if unknown != "" {
-		j.attest(charterReview, "the default quorum of governance/RFC-PROCESS.md was met: %d approvals by "+
+		j.attest(charterReview, nil, "the default quorum of governance/RFC-PROCESS.md was met: %d approvals by "+
 			"Maintainers of %d organisations; %s", needed, needed, unknown)
 		return nil
 	}
 	if organisations := len(organisationsOf(a.members())); len(a.counted) < needed || organisations < needed {
 		out.Warnf(at, "", "default-quorum", "%d of %d approvals by Maintainers, of %d of %d organisations, count%s",
-			len(a.counted), needed, organisations, needed, a.missing(r.members)).
-			WithFix("ask Maintainers of other organisations for reviews of the head")
+			len(a.counted), needed, organisations, needed, a.missing(r.members))
 	}
 	return nil
-}
-
-// firstNormative returns the place of the first normative change, or the zero place.
-func (p *Proposal) firstNormative() (verdict.At, error) {
-	for _, v := range p.Views {
-		if n := v.normative(); len(n) > 0 {
-			return v.firstChange(n[0])
-		}
-	}
-	return verdict.At{}, nil
 }

@@ -45,8 +45,7 @@ var implementability = verdict.Rule{
 		{"two-thirds", "the body claims an exception, and fewer than two thirds of the Maintainers approve the head",
 			"ask the others for reviews of the head, or bring a test or code"},
 		rosterEmpty, reviewsUnknown, rosterRow, authorsUnknown, authorsFromGit, loginWithoutRole, ownApproval,
-		botApproval,
-		staleApproval,
+		botApproval, staleApproval,
 	},
 }
 
@@ -57,11 +56,11 @@ var (
 		Fix: "in a pull request of its own, give each Maintainer a row `| @handle | organisation | term | yes or " +
 			"empty |`, merge it, update the branch, and ask for approvals"}
 	reviewsUnknown = strict.Code{ID: "reviews-unknown", Meaning: "the reviews are not known",
-		Fix: "give them with --reviews, or let --forge ask"}
+		Fix: "give the forge's list with --reviews FILE, or ask with --forge and a token"}
 	rosterRow = strict.Code{ID: "roster-row",
 		Meaning: "a row of the roster has no handle in its first cell, or a mark " +
 			"that is neither a yes nor nothing",
-		Fix: "write the row as `| @handle | organisation | term | yes or empty |`"}
+		Fix: "in a pull request of its own, write the row as `| @handle | organisation | term | yes or empty |`"}
 	authorsUnknown = strict.Code{ID: "authors-unknown",
 		Meaning: "the forge does not list all authors of the range, so " +
 			"that a Maintainer's own approval may be among those that count",
@@ -80,6 +79,8 @@ var (
 	staleApproval = strict.Code{ID: "stale-approval", Meaning: "a Maintainer approved another commit than the head",
 		Fix: "ask for a review of the head"}
 )
+
+const nextVersion = "leave the published schema as it is, and publish the change under the next version with a new $id"
 
 var backwardCompatibility = verdict.Rule{
 	ID: "backward-compatibility", Title: "a published schema means what it meant", Cite: "RFC 0019 section 4",
@@ -106,16 +107,14 @@ var backwardCompatibility = verdict.Rule{
 			"compare the two texts, and restore the old one if the meaning differs"},
 		{"new-version", "a schema of a later version appears next to that of an earlier one", "nothing to do"},
 		{"additive", "a new optional field where nothing governed that name", "declare the change additive only"},
-		{"loosened", "the new schema accepts all that the old one did, and more", "publish it under the next version"},
-		{"tightened", "the new schema may refuse what the old one accepted", "publish it under the next version"},
-		{"enum", "the value range of an enumeration differs", "publish it under the next version"},
-		{"removed", "a field or a definition is gone", "publish it under the next version"},
-		{"identity", "an identifier differs, or a reference leads to another one", "publish it under the next version"},
+		{"loosened", "the new schema accepts all that the old one did, and more", nextVersion},
+		{"tightened", "the new schema may refuse what the old one accepted", nextVersion},
+		{"enum", "the value range of an enumeration differs", nextVersion},
+		{"removed", "a field or a definition is gone", nextVersion},
+		{"identity", "an identifier differs, or a reference leads to another one", nextVersion},
 		{"meaning", "a default, readOnly, writeOnly, a content keyword or a requirement in a title or description " +
-			"differs",
-			"publish it under the next version"},
-		{"changed", "the difference cannot be shown to keep the meaning",
-			"publish it under the next version"},
+			"differs", nextVersion},
+		{"changed", "the difference cannot be shown to keep the meaning", nextVersion},
 	},
 }
 
@@ -127,8 +126,7 @@ var charterReview = verdict.Rule{
 		"Review Gate cleared",
 	Codes: []strict.Code{
 		rosterEmpty, reviewsUnknown, rosterRow, authorsUnknown, authorsFromGit, loginWithoutRole, ownApproval,
-		botApproval,
-		staleApproval,
+		botApproval, staleApproval,
 		{"no-user-advocate", "governance/MAINTAINERS.md of the base names no User Advocate, so that no approval can " +
 			"clear the gate",
 			"in a pull request of its own, mark a Maintainer with yes in the column User Advocate of " +
@@ -143,9 +141,10 @@ var charterReview = verdict.Rule{
 		{"objection", "a Maintainer asks for changes", "settle it with the reviewer"},
 		{"quorum", "fewer than four Maintainers approve, or they are of fewer than four organisations",
 			"ask those who are missing for a review with the words Charter Review Gate cleared"},
-		{"user-advocate-missing", "no User Advocate is among those who approve", "ask a User Advocate for a review"},
+		{"user-advocate-missing", "no User Advocate is among those who approve", "ask a User " +
+			"Advocate for a review with the words Charter Review Gate cleared"},
 		{"phrase-missing", "a Maintainer's approval does not hold the words that RFC 0019 section 5 requires",
-			"write Charter Review Gate cleared into the review"},
+			"ask for a review with the words Charter Review Gate cleared"},
 	},
 }
 

@@ -13,8 +13,11 @@ func (p *Proposal) changelog(j *Judgement) (verdict.Outcome, error) {
 	var out verdict.Outcome
 	out.Verified = "no normative artifact is touched"
 	for _, v := range p.Views {
-		normative := v.normative()
-		if len(normative) == 0 {
+		at, err := v.firstNormative()
+		if err != nil {
+			return out, err
+		}
+		if at.Path == "" {
 			continue
 		}
 		if slices.ContainsFunc(v.Changes, func(c registry.Change) bool { return c.Path == "CHANGELOG.md" }) {
@@ -32,12 +35,7 @@ func (p *Proposal) changelog(j *Judgement) (verdict.Outcome, error) {
 			out.Verified = "an exception carries the change"
 			continue
 		}
-		at, err := v.firstChange(normative[0])
-		if err != nil {
-			return out, err
-		}
-		out.Warnf(at, "", "no-changelog", "a normative artifact changes, and CHANGELOG.md does not").
-			WithFix("add an entry under [Unreleased]")
+		out.Warnf(at, "", "no-changelog", "a normative artifact changes, and CHANGELOG.md does not")
 	}
 	return out.OrPass(), nil
 }

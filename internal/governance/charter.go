@@ -36,7 +36,7 @@ func (p *Proposal) charterReview(j *Judgement) (verdict.Outcome, error) {
 	j.Charter = true
 	employed := []string{"nobody yet"}
 	defer func() {
-		j.attest(charterReview, "the Maintainers who approved are of the organizations that the roster names: %s",
+		j.attest(charterReview, nil, "the Maintainers who approved are of the organizations that the roster names: %s",
 			listUpTo(employed, 20))
 	}()
 	at := why.all[0].at
@@ -66,19 +66,17 @@ func (p *Proposal) charterReview(j *Judgement) (verdict.Outcome, error) {
 		return out, err
 	}
 	if unknown != "" {
-		out.Doubtf(at, "", "reviews-unknown", "%s; %s", unknown, why).
-			WithFix("give the forge's list with --reviews FILE, or ask with --forge and a token")
+		out.Doubtf(at, "", "reviews-unknown", "%s; %s", unknown, why)
 		return out, nil
 	}
 	for _, m := range a.objectors {
-		out.Errorf(at, "", "objection", "@%s, a Maintainer, asks for changes", m.handle).
-			WithFix("settle it with @%s", m.handle)
+		out.Errorf(at, "", "objection", "@%s, a Maintainer, asks for changes", m.handle)
 	}
 	a.counted = slices.DeleteFunc(a.counted, func(one approval) bool {
 		said, where := phrased(one.review)
 		if !said {
 			out.Warnf(at, "", "phrase-missing", "the approval of @%s does not count: it does not say Charter Review "+
-				"Gate cleared%s", one.handle, where).WithFix("ask @%s for a review with the words", one.handle)
+				"Gate cleared%s", one.handle, where)
 		}
 		return !said
 	})
@@ -93,9 +91,7 @@ func (p *Proposal) charterReview(j *Judgement) (verdict.Outcome, error) {
 		out.Errorf(at, "", "quorum", "%s%s; %s", numbers, a.missing(r.members), why).WithFix("%s", r.remedy())
 	}
 	if advocates(a.members()) == 0 {
-		out.Errorf(at, "", "user-advocate-missing", "no User Advocate is among the approvals that count; %s", numbers).
-			WithFix("ask a User Advocate of %s for a review with the words Charter Review Gate cleared",
-				maintainersPath)
+		out.Errorf(at, "", "user-advocate-missing", "no User Advocate is among the approvals that count; %s", numbers)
 	}
 	if !out.Has(verdict.Doubt) {
 		out.Verified = numbers
@@ -154,7 +150,7 @@ func (p *Proposal) charterLabel(out *verdict.Outcome, at verdict.At, known bool)
 	labels, err := p.Forge.Labels(issues)
 	if err != nil {
 		out.Doubtf(at, "", "labels-unknown", "whether an issue that the body closes has the label %s is not known: %v",
-			charterLabel, err).WithFix("try again")
+			charterLabel, err)
 		return ""
 	}
 	if has(labels) {

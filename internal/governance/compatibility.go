@@ -22,8 +22,6 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
 
-const nextVersion = "leave the published schema as it is, and publish the change under the next version with a new $id"
-
 // backwardCompatibility checks that a published schema keeps its meaning: RFC 0019 section 4.
 func (p *Proposal) backwardCompatibility(j *Judgement) (verdict.Outcome, error) {
 	g := compatibility{Proposal: p, judged: map[string]bool{}}
@@ -43,10 +41,9 @@ func (p *Proposal) backwardCompatibility(j *Judgement) (verdict.Outcome, error) 
 	}
 	if len(g.judged) > 0 {
 		differ := plain.Count(len(g.descriptions), "description")
-		j.attest(backwardCompatibility,
-			"no description that differs has another meaning, and no lifecycle is altered; "+
-				"RFC 0019 section 4 forbids both, and a program cannot see them; %s %s%s", differ,
-			plain.Plural(len(g.descriptions), "differs", "differ"), strings.Join(g.descriptions, ""))
+		j.attest(backwardCompatibility, g.descriptions, "no description that differs has another meaning, and no "+
+			"lifecycle is altered; RFC 0019 section 4 forbids both, and a program cannot see them; %s %s", differ,
+			plain.Plural(len(g.descriptions), "differs", "differ"))
 	}
 	switch {
 	case len(g.judged) == 0:
@@ -104,7 +101,7 @@ func (g *compatibility) view(v *View) error {
 	fresh := slices.DeleteFunc(slices.Clone(s.head.links), isSchema)
 	for _, p := range append(fresh, s.base.links...) {
 		g.judged[p] = true
-		g.out.Errorf(file(p), "", code(schemadiff.Changed), "the path has a link or a submodule, on the way to a "+
+		g.out.Errorf(file(p), "", "changed", "the path has a link or a submodule, on the way to a "+
 			"published schema or to what one refers to; what it leads to cannot be compared").
 			WithFix("replace the link with the file; in the base the Maintainers do that by hand")
 	}
@@ -130,7 +127,7 @@ func (g *compatibility) change(v *View, c registry.Change) error {
 		if err == nil && existing == nil {
 			return g.added(v, c)
 		} else if !registry.SameEntry(existing, c.Head) {
-			g.out.Errorf(file(c.Path), "", code(schemadiff.Changed), "the base branch has published another schema "+
+			g.out.Errorf(file(c.Path), "", "changed", "the base branch has published another schema "+
 				"at this path meanwhile").WithFix("merge the base branch, and leave the schema as it is there")
 		}
 		return err
@@ -138,8 +135,7 @@ func (g *compatibility) change(v *View, c registry.Change) error {
 	at := file(c.Path)
 	if c.Head == nil {
 		g.out.Errorf(at, "", "schema-removed", "a published schema is deleted or moved; it must remain at its "+
-			"path permanently").
-			WithFix("restore it")
+			"path permanently")
 		return nil
 	}
 	if c.Base.Mode != c.Head.Mode {
@@ -176,8 +172,7 @@ func (g *compatibility) readable(out *verdict.Outcome, v *View, path string) (*s
 	document, err := s.head.tree.Document(path)
 	if syntax, ok := errors.AsType[*strict.Error](err); ok {
 		f := out.Errorf(file(path), syntax.Pointer, "schema-unreadable", "the schema is not strict JSON: %s",
-			syntax.Message).
-			WithFix("fix the text")
+			syntax.Message)
 		f.Pos = syntax.Pos
 		return s, nil, nil
 	}
@@ -185,8 +180,7 @@ func (g *compatibility) readable(out *verdict.Outcome, v *View, path string) (*s
 		return s, nil, err // over a limit
 	}
 	if fault, ok := errors.AsType[*schema.Error](metaschema.Check(document.Root)); ok {
-		out.Errorf(document, fault.Pointer, "schema-unreadable", "the schema does not compile: %s", fault.Message).
-			WithFix("fix the schema")
+		out.Errorf(document, fault.Pointer, "schema-unreadable", "the schema does not compile: %s", fault.Message)
 	}
 	return s, document, nil
 }
@@ -195,8 +189,8 @@ func (g *compatibility) readable(out *verdict.Outcome, v *View, path string) (*s
 func (g *compatibility) report(document *strict.Document, at verdict.At, all []schemadiff.Difference, itself bool) {
 	added, breaks := 0, schemadiff.Breaking(all)
 	if more := len(all) - maxDifferences; more > 0 && breaks {
-		g.out.Errorf(file(document.Path), "", code(schemadiff.Changed),
-			"%d more places differ than are reported of one schema", more).WithFix("%s", nextVersion)
+		g.out.Errorf(file(document.Path), "", "changed",
+			"%d more places differ than are reported of one schema", more)
 		all = all[:maxDifferences]
 	}
 	var notes []schemadiff.Difference
@@ -209,7 +203,7 @@ func (g *compatibility) report(document *strict.Document, at verdict.At, all []s
 			added++
 			g.out.Noticef(document, d.Pointer, "additive", "%s", said)
 		default:
-			g.out.Errorf(document, d.Pointer, code(d.Class), "%s", said).WithFix("%s", nextVersion)
+			g.out.Errorf(document, d.Pointer, code(d.Class), "%s", said)
 		}
 	}
 	if !breaks && (itself || len(all) > 0) {
@@ -246,12 +240,11 @@ func (g *compatibility) declaration() {
 		switch {
 		case g.Words == nil:
 			g.out.Doubtf(m.at, "", "declaration-unknown", "the published schema has %s, and whether "+
-				"the pull request's body declares the change additive only is not known", what).
-				WithFix("give the body with --pr FILE or --body FILE")
+				"the pull request's body declares the change additive only is not known", what)
 		case g.declared == "":
 			g.out.Errorf(m.at, "", "additive-undeclared",
 				"the published schema has %s, and %s has no line that begins with Additive only%s", what,
-				g.Words.Source, instead(declaration)).WithFix("add the line `Additive only: WHAT` to it")
+				g.Words.Source, instead(declaration))
 		default:
 			if m.fields == 0 {
 				g.out.Noticef(m.at, "", "annotations", "only annotations or formatting differ: %s",
@@ -275,27 +268,21 @@ func (g *compatibility) described(m modified) {
 			continue // a field of that name
 		}
 		g.out.Warnf(m.document, d.Pointer, "description-differs", "the %s is %q, was %q; RFC 0019 section 4 "+
-			"forbids another meaning, which a program cannot see", keyword, shorten(is), shorten(was)).
-			WithFix("compare the two texts, and restore the old one if the meaning differs")
-		g.descriptions = append(g.descriptions, fmt.Sprintf("\n%s %s: %q, was %q", m.document.Path, d.Pointer, is, was))
+			"forbids another meaning, which a program cannot see", keyword, shorten(is), shorten(was))
+		g.descriptions = append(g.descriptions, fmt.Sprintf("%s %s: %q, was %q", m.document.Path, d.Pointer, is, was))
 	}
 }
 
-// code returns the code of a finding of a class. An unknown class is undecided.
+// code returns the code of a finding of a class that breaks. An unknown class is undecided.
 func code(c schemadiff.Class) string {
-	switch c {
-	case schemadiff.Loosened:
-		return "loosened"
-	case schemadiff.Tightened:
-		return "tightened"
-	case schemadiff.Enum:
-		return "enum"
-	case schemadiff.Removed:
-		return "removed"
-	case schemadiff.Identity:
-		return "identity"
-	case schemadiff.Meaning:
-		return "meaning"
+	for _, one := range []struct {
+		class schemadiff.Class
+		code  string
+	}{{schemadiff.Loosened, "loosened"}, {schemadiff.Tightened, "tightened"}, {schemadiff.Enum, "enum"},
+		{schemadiff.Removed, "removed"}, {schemadiff.Identity, "identity"}, {schemadiff.Meaning, "meaning"}} {
+		if one.class == c {
+			return one.code
+		}
 	}
 	return "changed"
 }
@@ -390,12 +377,10 @@ func (g *compatibility) identifiedTwice(s *schemaView) {
 		}
 		last := published[len(published)-1]
 		g.out.Errorf(file(last.path), last.pointer(), "schema-id-twice", "the base has the $id %q in %q and in %q; "+
-			"what refers to it cannot be compared", shorten(id), published[0].path, last.path).
-			WithFix("let the Maintainers correct the base by hand: one of the two needs an $id of its own")
+			"what refers to it cannot be compared", shorten(id), published[0].path, last.path)
 	}
 	if more := twice - maxClaims; more > 0 {
-		g.out.Errorf(file("schemas"), "", "schema-id-twice", "the base has %d more $ids twice", more).
-			WithFix("let the Maintainers correct the base by hand")
+		g.out.Errorf(file("schemas"), "", "schema-id-twice", "the base has %d more $ids twice", more)
 	}
 }
 

@@ -2,6 +2,7 @@ package governance
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"path"
@@ -10,9 +11,7 @@ import (
 	"unicode"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitobject"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/governance/page"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict/fold"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
@@ -24,8 +23,6 @@ const (
 	maxCode = 64 << 20
 	// sniffed is how many bytes of a file are searched for a NUL.
 	sniffed = 8000
-	// maxFacts is how many lines a row for people has at most.
-	maxFacts = 1000
 )
 
 // codeDirectories are those whose code is evidence.
@@ -34,7 +31,7 @@ var codeDirectories = []string{"test-suite", "reference"}
 // A language is a family of languages whose comments begin with the same marks.
 type language struct {
 	extensions string
-	comments   []string // marks of a comment up to the end of its line
+	comments   []string // marks of a comment up to the end of its line, at its start or behind white space
 	block      bool     // whether a line that begins with /* begins a comment up to */
 	suite      bool     // whether its files are code under test-suite/ only
 }
@@ -48,23 +45,21 @@ var languages = []language{
 	{"json", nil, false, true},
 }
 
-// interpreted is the language of a file that has no extension and begins with #!.
-var interpreted = language{comments: []string{"#"}}
+// noCode matches the names of files that are never code.
+var noCode = plain.Pattern(`^(?:\..*|package(?:-lock)?\.json|levels\.json|tsconfig.*\.json)$`)
 
-// languageOf returns the language of a file, and whether the file is code of it.
+// languageOf returns the language of a file, and whether the file is code of it. A file without extension is code if it
+// begins with #!.
 func languageOf(p string, data []byte) (language, bool) {
 	p = strings.ToLower(p)
-	name := path.Base(p)
-	never := strings.HasPrefix(name, ".") || slices.Contains(
-		[]string{"package.json", "package-lock.json", "levels.json"}, name) ||
-		strings.HasPrefix(name, "tsconfig") && strings.HasSuffix(name, ".json")
-	ext := strings.TrimPrefix(path.Ext(name), ".")
+	may := !noCode().MatchString(path.Base(p))
+	ext := strings.TrimPrefix(path.Ext(p), ".")
 	if ext == "" {
-		return interpreted, !never && bytes.HasPrefix(data, []byte("#!"))
+		return language{comments: []string{"#"}}, may && bytes.HasPrefix(data, []byte("#!"))
 	}
 	for _, l := range languages {
 		if slices.Contains(strings.Fields(l.extensions), ext) {
-			return l, !never && (!l.suite || strings.HasPrefix(p, "test-suite/"))
+			return l, may && (!l.suite || strings.HasPrefix(p, "test-suite/"))
 		}
 	}
 	return language{}, false
@@ -78,35 +73,33 @@ type codeLine struct {
 	whole  string // without white space and invisible characters
 }
 
-// codeLines returns the lines of a file that have a letter or a digit outside of comments; all lines if every is true.
-func codeLines(l language, data []byte, every bool) []codeLine {
-	var out []codeLine
+// codeLines returns the lines of a file.
+func codeLines(l language, data []byte) (out []codeLine) {
 	block, number := false, 0
 	for raw := range bytes.FieldsFuncSeq(data, isLineEnd) {
 		number++
-		seen := strings.Map(func(r rune) rune {
+		seen := strings.TrimSpace(strings.Map(func(r rune) rune {
 			if fold.DefaultIgnorable(r) || unicode.IsControl(r) && r != '\t' {
 				return -1
 			}
 			return r
-		}, string(raw))
-		code := strings.TrimSpace(seen)
+		}, string(raw)))
+		code := seen
 		if begins := l.block && strings.HasPrefix(code, "/*"); begins || block {
-			rest := code
 			if !block {
-				rest = code[len("/*"):]
+				code = code[len("/*"):]
 			}
-			block, code = !strings.Contains(rest, "*/"), ""
+			block, code = !strings.Contains(code, "*/"), ""
 		}
-		for _, mark := range l.comments {
-			code = beforeComment(code, mark)
+		left := strings.Fields(code)
+		for i, word := range left {
+			if slices.ContainsFunc(l.comments, func(mark string) bool { return strings.HasPrefix(word, mark) }) {
+				left = left[:i]
+				break
+			}
 		}
-		one := codeLine{number, strings.TrimSpace(string(raw)), squeeze(code), squeeze(seen)}
-		if every || strings.ContainsFunc(one.left, func(r rune) bool {
-			return unicode.IsLetter(r) || unicode.IsDigit(r)
-		}) {
-			out = append(out, one)
-		}
+		out = append(out, codeLine{number, strings.TrimSpace(string(raw)), strings.Join(left, ""),
+			strings.Join(strings.Fields(seen), "")})
 	}
 	return out
 }
@@ -117,21 +110,7 @@ func isLineEnd(r rune) bool {
 	return r == '\n' || r == '\r' || r == '\v' || r == '\f' || r == '\u0085' || r == '\u2028' || r == '\u2029'
 }
 
-// beforeComment returns what is before a mark at the start of a line or after white space.
-func beforeComment(line, mark string) string {
-	for at := 0; ; at += len(mark) {
-		next := strings.Index(line[at:], mark)
-		if next < 0 {
-			return line
-		}
-		at += next
-		if at == 0 || strings.TrimRightFunc(line[:at], unicode.IsSpace) != line[:at] {
-			return line[:at]
-		}
-	}
-}
-
-func squeeze(text string) string { return strings.Join(strings.Fields(text), "") }
+func isWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 
 // evidence is what a view changes under test-suite/ and reference/.
 type evidence struct {
@@ -153,92 +132,48 @@ func (e *evidence) String() string {
 	for _, p := range e.files {
 		names = append(names, plain.ShellWord(p))
 	}
-	return fmt.Sprintf("%s, %s: %s", plain.Count(len(e.files), "file"), plain.Count(len(e.lines), what),
+	return fmt.Sprintf("evidence: %s, %s: %s", plain.Count(len(e.files), "file"), plain.Count(len(e.lines), what),
 		listUpTo(names, maxSentences))
 }
 
-// evidence looks for code that neither the base of the view nor the base that judges has.
-func (v *View) evidence(judge *registry.Tree) (evidence, error) {
-	var e evidence
-	budget := maxCode
-	type source struct {
-		path  string
-		lines []codeLine
-	}
-	var sources, gone []source
-	reject := func(p, word string) { e.rejected = append(e.rejected, fmt.Sprintf("%q (%s)", p, word)) }
-	asked := map[string]bool{} // whether the base has a line, by what is left of it
-	for _, c := range v.Changes {
-		directory, _, deeper := strings.Cut(c.Path, "/")
-		if !deeper || !slices.Contains(codeDirectories, directory) {
-			continue
-		}
-		old, _, err := v.codeOf(v.Base, c.Path, c.Base, &budget)
-		if err != nil {
-			return e, err
-		}
-		lines, word, err := v.codeOf(v.Head, c.Path, c.Head, &budget)
-		if err != nil {
-			return e, err
-		}
-		if directory == "test-suite" && len(old) > 0 && (c.Head == nil || word == "") && fallAway(old, lines) {
-			gone = append(gone, source{c.Path, old})
-		}
-		if word != "" {
-			e.noCode = e.noCode || word == "no code"
-			reject(c.Path, word)
-			continue
-		}
-		sources = append(sources, source{c.Path, lines})
-		for _, l := range lines {
-			asked[l.left], asked[l.whole] = false, false
-		}
-	}
-	if len(asked) > 0 {
-		if err := findLines(asked, v.Base, judge); err != nil {
-			return e, err
-		}
-	}
-	for _, s := range sources {
-		fresh := false
-		for _, l := range s.lines {
-			if !asked[l.left] && !asked[l.whole] {
-				asked[l.left] = true // it is new once
-				e.lines = append(e.lines, fmt.Sprintf("%s:%d: %s", s.path, l.number, shorten(l.shown)))
-				fresh = true
-			}
-		}
-		if fresh {
-			e.files = append(e.files, s.path)
-		} else {
-			reject(s.path, "no new line")
-		}
-	}
-	slices.Sort(e.rejected)
-	if len(e.files) > 0 || len(gone) == 0 {
-		return e, nil
-	}
-	only, err := v.onlyWithdraws()
-	if !only || err != nil {
-		return e, err
-	}
-	for _, s := range gone {
-		n := len(e.lines)
-		for _, l := range s.lines {
-			if _, kept := asked[l.left]; !kept {
-				e.lines = append(e.lines, fmt.Sprintf("%s:%d: withdrawn: %s", s.path, l.number, shorten(l.shown)))
-			}
-		}
-		if len(e.lines) > n {
-			e.files, e.withdrawn = append(e.files, s.path), true
-		}
-	}
-	return e, nil
+// changedCode is a changed path under test-suite/ or reference/, with its lines that have a letter or a digit outside
+// of comments.
+type changedCode struct {
+	path     string
+	old, new []codeLine
+	word     string // why it cannot count, if it cannot
+	fallen   bool   // lines only fall away
 }
 
-// codeOf reads the lines of one side of a changed path. The word says why the path does not count, if it does not.
-func (v *View) codeOf(t *registry.Tree, p string, e *registry.Entry, budget *int) (lines []codeLine, word string,
-	err error) {
+func (v *View) changedCode() (out []changedCode, err error) {
+	b := budget{"the changed files under test-suite/ and reference/", "split the change", maxText, maxCode}
+	for _, c := range v.Changes {
+		directory, _, below := strings.Cut(c.Path, "/")
+		if !below || !slices.Contains(codeDirectories, directory) {
+			continue
+		}
+		one := changedCode{path: c.Path}
+		if one.old, _, err = codeOf(v.Base, c.Path, c.Base, &b); err != nil {
+			return nil, err
+		}
+		if one.new, one.word, err = codeOf(v.Head, c.Path, c.Head, &b); err != nil {
+			return nil, err
+		}
+		left := func(lines []codeLine) (out []string) {
+			for _, l := range lines {
+				out = append(out, l.left)
+			}
+			return out
+		}
+		one.fallen = (c.Head == nil || one.word == "") && len(one.new) < len(one.old) &&
+			isWithin(left(one.new), left(one.old))
+		out = append(out, one)
+	}
+	return out, nil
+}
+
+// codeOf reads the lines of one side of a changed path. The word says why it cannot count, if it cannot.
+func codeOf(t *registry.Tree, p string, e *registry.Entry, b *budget) (lines []codeLine, word string, err error) {
 	switch _, named := languageOf(p, []byte("#!")); {
 	case e == nil:
 		return nil, "deleted", nil
@@ -247,7 +182,7 @@ func (v *View) codeOf(t *registry.Tree, p string, e *registry.Entry, budget *int
 	case !named:
 		return nil, "no code", nil
 	}
-	data, err := read(t, p, maxText, budget)
+	data, err := b.read(t, p)
 	if err != nil {
 		return nil, "", err
 	}
@@ -258,64 +193,100 @@ func (v *View) codeOf(t *registry.Tree, p string, e *registry.Entry, budget *int
 	case bytes.IndexByte(data[:min(len(data), sniffed)], 0) >= 0:
 		return nil, "binary", nil
 	}
-	return codeLines(l, data, false), "", nil
+	return slices.DeleteFunc(codeLines(l, data), func(l codeLine) bool {
+		return !strings.ContainsFunc(l.left, isWord)
+	}), "", nil
 }
 
-// fallAway reports whether what is left of lines is what was there, without at least one line.
-func fallAway(old, new []codeLine) bool {
-	left := func(lines []codeLine) (out []string) {
-		for _, l := range lines {
-			out = append(out, l.left)
-		}
-		return out
+// evidence looks for code that neither the base of the view nor the base that judges has.
+func (v *View) evidence(judge *registry.Tree) (e evidence, err error) {
+	changed, err := v.changedCode()
+	if err != nil {
+		return e, err
 	}
-	return len(new) < len(old) && isWithin(left(new), left(old))
+	known := map[string]bool{} // whether the base has a line, by what is left of it and by all of it
+	for _, f := range changed {
+		for _, l := range f.new {
+			known[l.left], known[l.whole] = false, false
+		}
+	}
+	if err := findLines(known, v.Base, judge); err != nil {
+		return e, err
+	}
+	for _, f := range changed {
+		fresh := slices.DeleteFunc(f.new, func(l codeLine) bool {
+			has := known[l.left] || known[l.whole]
+			known[l.left] = true // it is new once
+			return has
+		})
+		if e.add(f.path, "", fresh); len(fresh) == 0 {
+			e.noCode = e.noCode || f.word == "no code"
+			e.rejected = append(e.rejected, fmt.Sprintf("%q (%s)", f.path, cmp.Or(f.word, "no new line")))
+		}
+	}
+	if len(e.files) > 0 {
+		return e, nil
+	}
+	gone := evidence{rejected: e.rejected, noCode: e.noCode, withdrawn: true}
+	for _, f := range changed {
+		if strings.HasPrefix(f.path, "test-suite/") && f.fallen {
+			gone.add(f.path, "withdrawn: ", slices.DeleteFunc(f.old, func(l codeLine) bool { return known[l.left] }))
+		}
+	}
+	if len(gone.files) > 0 {
+		if only, err := v.onlyWithdraws(); only || err != nil {
+			return gone, err
+		}
+	}
+	return e, nil
+}
+
+// add adds the lines of a file that count.
+func (e *evidence) add(path, said string, lines []codeLine) {
+	if len(lines) > 0 {
+		e.files = append(e.files, path)
+	}
+	for _, l := range lines {
+		e.lines = append(e.lines, fmt.Sprintf("%s:%d: %s%s", path, l.number, said, shorten(l.shown)))
+	}
 }
 
 // isWithin reports whether a sequence is what is left of another without some of its elements.
 func isWithin(short, long []string) bool {
-	at := 0
-	for _, s := range short {
-		next := slices.Index(long[at:], s)
-		if next < 0 {
-			return false
+	for _, s := range long {
+		if len(short) > 0 && short[0] == s {
+			short = short[1:]
 		}
-		at += next + 1
 	}
-	return true
+	return len(short) == 0
 }
 
 // findLines looks for lines in the code directories of some trees: for what is left of a line there, and for all of it.
-func findLines(asked map[string]bool, trees ...*registry.Tree) error {
-	budget := maxCode
+func findLines(known map[string]bool, trees ...*registry.Tree) error {
+	b := budget{"the files under test-suite/ and reference/ of the base",
+		"move what is not code out of test-suite/ and reference/", maxText, maxCode}
 	seen := map[textKey]bool{}
 	for _, t := range trees {
 		for _, directory := range codeDirectories {
 			err := t.WalkFolder(directory, func(p string, e registry.Entry) error {
 				key := textKey{path.Ext(p), e.ID}
-				if !isFile(&e) || seen[key] {
+				if !isFile(&e) || seen[key] || len(known) == 0 {
 					return nil
 				}
 				seen[key] = true
 				l, named := languageOf(p, []byte("#!"))
-				data, err := read(t, p, maxText, &budget)
-				switch {
-				case errors.Is(err, gitobject.ErrTooLarge) && !named:
+				data, err := b.read(t, p)
+				if errors.Is(err, gitobject.ErrTooLarge) && !named {
 					return nil
-				case errors.Is(err, ErrLimit):
-					return remedy.Errorf("move what is not code out of test-suite/ and reference/", "reading %q: %w: "+
-						"test-suite/ and reference/ of the base have more than %d MiB", p, ErrLimit, maxCode>>20)
-				case err != nil:
-					return err
 				}
-				for _, line := range codeLines(l, data, true) {
+				for _, line := range codeLines(l, data) {
 					for _, text := range []string{line.left, line.whole} {
-						if _, is := asked[text]; is {
-							asked[text] = true
+						if _, is := known[text]; is {
+							known[text] = true
 						}
 					}
 				}
-				return nil
+				return err
 			})
 			if err != nil {
 				return err
@@ -329,27 +300,21 @@ func findLines(asked map[string]bool, trees ...*registry.Tree) error {
 // word among them.
 func (v *View) onlyWithdraws() (bool, error) {
 	files, err := v.normativeFiles()
-	if err != nil {
-		return false, err
-	}
 	fallen := 0
 	for _, f := range files {
-		if f.old.text == nil || f.new.path != "" && f.new.text == nil {
+		if f.old.text == nil || f.new.path != "" && f.new.text == nil ||
+			!isWithin(f.new.words(), f.old.words()) || !isWithin(f.new.keyWords(), f.old.keyWords()) {
 			return false, nil
 		}
-		words := func(t *page.Text) []string {
-			return strings.FieldsFunc(t.Seen(), func(r rune) bool {
-				return !unicode.IsLetter(r) && !unicode.IsDigit(r)
-			})
-		}
-		var left, kept []string
-		if f.new.text != nil {
-			left, kept = words(f.new.text), f.new.text.KeyWords()
-		}
-		if !isWithin(left, words(f.old.text)) || !isWithin(kept, f.old.text.KeyWords()) {
-			return false, nil
-		}
-		fallen += len(f.old.text.KeyWords()) - len(kept)
+		fallen += len(f.old.keyWords()) - len(f.new.keyWords())
 	}
-	return fallen > 0, nil
+	return fallen > 0, err
+}
+
+// words returns the words that a reader of a text sees.
+func (s version) words() []string {
+	if s.text == nil {
+		return nil
+	}
+	return strings.FieldsFunc(s.text.Seen(), func(r rune) bool { return !isWord(r) })
 }

@@ -13,22 +13,18 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
-// exception judges the exception that a body claims for views without evidence. It reports whether one carries the
-// pass: the Maintainers granted it, or only formatting differs.
-func (p *Proposal) exception(out *verdict.Outcome, j *Judgement, at verdict.At, bare []*View, said page.Statement) (
-	passed bool, err error) {
-	why, err := normativeOf(bare)
-	if err != nil {
-		return false, err
-	}
+// exception judges the exception that a body claims for views without evidence. why says what of the change is more
+// than editorial. It reports whether the exception carries the pass: the Maintainers granted it, or only formatting
+// differs.
+func (p *Proposal) exception(out *verdict.Outcome, j *Judgement, at verdict.At, bare []*View, said page.Statement,
+	why []string) (passed bool, err error) {
 	if len(why) > 0 {
 		out.Errorf(at, "", "exception-not-editorial", "%s claims an exception, and the change is normative: %s",
-			p.Words.Source, listUpTo(why, maxSentences)).WithFix("bring a test or code: %s", bringEvidence)
+			p.Words.Source, listUpTo(why, maxSentences))
 	}
-	if page.Words(said.Reason) < minReason {
+	if n := page.Words(said.Reason); n < minReason {
 		out.Errorf(at, "", "exception-unjustified", "%s claims an exception with a reason of %s; expected at least %d",
-			p.Words.Source, plain.Count(page.Words(said.Reason), "word"), minReason).
-			WithFix("write the reason behind the words, or in the next paragraph")
+			p.Words.Source, plain.Count(n, "word"), minReason)
 	}
 	if len(out.Findings) > 0 {
 		return false, nil
@@ -44,8 +40,8 @@ func (p *Proposal) exception(out *verdict.Outcome, j *Judgement, at verdict.At, 
 		return false, err
 	}
 	j.Exception = j.Exception || passed && !formatting
-	j.attest(implementability, "each changed block is editorial; %q, reason %q; %s\n%s", shorten(said.Line),
-		plain.Cut(page.Plain(said.Reason), 2*maxQuote), by, strings.Join(blocks, "\n"))
+	j.attest(implementability, blocks, "each changed block is editorial; %q, reason %q; %s", shorten(said.Line),
+		plain.Cut(page.Plain(said.Reason), 2*maxQuote), by)
 	return passed, nil
 }
 
@@ -70,7 +66,7 @@ func (p *Proposal) vote(out *verdict.Outcome, at verdict.At) (passed bool, by st
 	}
 	if unknown != "" {
 		out.Doubtf(at, "", "reviews-unknown", "%s; the exception needs the approval of two thirds of the Maintainers",
-			unknown).WithFix("give the forge's list with --reviews FILE, or ask with --forge and a token")
+			unknown)
 		return false, unknown, nil
 	}
 	needed := (2*n + 2) / 3
@@ -151,9 +147,6 @@ func changedBlocks(views []*View) (formatting bool, blocks []string, err error) 
 				blocks = append(blocks, changed...)
 			}
 		}
-	}
-	if more := len(blocks) - maxFacts; more > 0 {
-		blocks = append(blocks[:maxFacts], fmt.Sprintf("and %d more lines", more))
 	}
 	return formatting, blocks, nil
 }

@@ -41,10 +41,10 @@ func (v *View) normativeFiles() ([]normativeFile, error) {
 	if v.files != nil {
 		return v.files, nil
 	}
-	budget := maxTexts
+	budget := textBudget()
 	v.files = []normativeFile{}
 	for _, c := range v.normative() {
-		f, err := v.versions(c, &budget)
+		f, err := v.versions(c, budget)
 		if err != nil {
 			return nil, err
 		}
@@ -82,7 +82,7 @@ func renames(old, new version) bool {
 }
 
 // versions reads both sides of a changed file.
-func (v *View) versions(c registry.Change, budget *int) (f normativeFile, err error) {
+func (v *View) versions(c registry.Change, budget *budget) (f normativeFile, err error) {
 	if f.old, err = v.version(v.Base, c.Path, c.Base, budget); err == nil {
 		f.new, err = v.version(v.Head, c.Path, c.Head, budget)
 	}
@@ -90,14 +90,14 @@ func (v *View) versions(c registry.Change, budget *int) (f normativeFile, err er
 }
 
 // version reads one side of a file.
-func (v *View) version(t *registry.Tree, p string, e *registry.Entry, budget *int) (version, error) {
+func (v *View) version(t *registry.Tree, p string, e *registry.Entry, budget *budget) (version, error) {
 	if e == nil {
 		return version{}, nil
 	}
 	if !isFile(e) {
 		return version{path: p}, nil
 	}
-	data, err := read(t, p, maxText, budget)
+	data, err := budget.read(t, p)
 	if err != nil {
 		return version{}, err
 	}

@@ -17,82 +17,74 @@ const lackingFix = bringEvidence + "; or move the text to papers/; for an editor
 // implementability checks that a normative change includes code that was tried: RFC 0019 section 3.
 func (p *Proposal) implementability(j *Judgement) (verdict.Outcome, error) {
 	var out verdict.Outcome
+	out.Verified = "no normative artifact is touched"
 	j.excepted = new(bool)
 	var bare []*View // without evidence
 	var lacking []evidence
-	weight := ""
 	for _, v := range p.Views {
-		normative := v.normative()
-		if len(normative) == 0 {
+		at, err := v.firstNormative()
+		if err != nil {
+			return out, err
+		}
+		if at.Path == "" {
 			continue
 		}
 		e, err := v.evidence(p.Base)
 		if err != nil {
 			return out, err
 		}
-		if len(e.files) == 0 {
-			if e.at, err = v.firstChange(normative[0]); err != nil {
-				return out, err
-			}
+		if e.at = at; len(e.files) == 0 {
 			bare, lacking = append(bare, v), append(lacking, e)
 			continue
 		}
-		weight = fmt.Sprintf("evidence: %s", &e)
-		facts := e.lines
-		if more := len(facts) - maxFacts; more > 0 {
-			facts = append(slices.Clip(facts[:maxFacts]), fmt.Sprintf("and %d more lines", more))
-		}
-		j.attest(implementability, "this code exercises the change; %s\n%s", weight, strings.Join(facts, "\n"))
+		out.Verified = e.String()
+		j.attest(implementability, e.lines, "this code exercises the change; %s", &e)
 	}
-	switch {
-	case len(bare) == 0 && weight == "":
-		return verdict.Pass("no normative artifact is touched"), nil
-	case len(bare) == 0:
-		out.Verified = weight
-		return out.OrPass(), nil
+	if len(bare) == 0 {
+		return out, nil
 	}
-	at := lacking[0].at
+	out.Verified = ""
 	said := p.Words.says(exceptionForm)
-	if said.Said {
-		passed, err := p.exception(&out, j, at, bare, said)
-		if passed {
-			*j.excepted = true
-			out.Verified = "an exception carries the change"
-			return out.OrPass(), nil
-		}
-		j.attest(implementability,
-			"somebody has shown in code that the change can be built; the change has no evidence")
-		return out, err
-	}
-	if p.Words == nil {
-		why, err := normativeOf(bare)
-		if err != nil {
+	var why []string // the change is more than editorial
+	var err error
+	if said.Said || p.Words == nil {
+		if why, err = normativeOf(bare); err != nil {
 			return out, err
 		}
-		if len(why) == 0 {
-			j.attest(implementability, "each changed block is editorial, if the pull request claims an exception")
-			out.Doubtf(at, "", "exception-unknown", "the change has no evidence, and whether an exception is "+
-				"claimed is not known without the pull request's body").WithFix("give the body with --pr FILE or " +
-				"--body FILE")
+	}
+	row := "somebody has shown in code that the change can be built; the change has no evidence"
+	switch {
+	case said.Said:
+		if *j.excepted, err = p.exception(&out, j, lacking[0].at, bare, said, why); *j.excepted {
+			out.Verified = "an exception carries the change"
 			return out, nil
 		}
-	}
-	j.attest(implementability, "somebody has shown in code that the change can be built; the change has no evidence")
-	for _, e := range lacking {
-		if len(e.rejected) == 0 {
-			out.Errorf(e.at, "", "no-evidence", "a normative artifact changes, and nothing under test-suite/ or "+
-				"reference/ does%s", instead(said)).WithFix("%s", lackingFix)
-			continue
+	case p.Words == nil && len(why) == 0:
+		row = "each changed block is editorial, if the pull request claims an exception"
+		out.Doubtf(lacking[0].at, "", "exception-unknown", "the change has no evidence, and whether an exception is "+
+			"claimed is not known without the pull request's body")
+	default:
+		for _, e := range lacking {
+			e.report(&out, instead(said))
 		}
-		fix := lackingFix
-		if e.noCode {
-			fix += "; these extensions count: " + codeExtensions()
-		}
-		out.Errorf(e.at, "", "evidence-does-not-count", "a normative artifact changes, and what changes under "+
-			"test-suite/ or reference/ does not count: %s%s", listUpTo(e.rejected, 10), instead(said)).WithFix("%s",
-			fix)
 	}
-	return out, nil
+	j.attest(implementability, nil, "%s", row)
+	return out, err
+}
+
+// report reports that none of the evidence counts. instead says where else the words of an exception are.
+func (e *evidence) report(out *verdict.Outcome, instead string) {
+	fix := lackingFix
+	if e.noCode {
+		fix += "; these extensions count: " + codeExtensions()
+	}
+	if len(e.rejected) == 0 {
+		out.Errorf(e.at, "", "no-evidence", "a normative artifact changes, and nothing under test-suite/ or "+
+			"reference/ does%s", instead).WithFix("%s", fix)
+		return
+	}
+	out.Errorf(e.at, "", "evidence-does-not-count", "a normative artifact changes, and what changes under "+
+		"test-suite/ or reference/ does not count: %s%s", listUpTo(e.rejected, 10), instead).WithFix("%s", fix)
 }
 
 // codeExtensions lists the extensions of code.

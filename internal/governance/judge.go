@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
@@ -46,24 +47,35 @@ func gate(rule verdict.Rule, judge func(*Proposal, *Judgement) (verdict.Outcome,
 		if err != nil {
 			return out, fmt.Errorf("judging %s of %s: %w", rule.ID, j.subject, err)
 		}
-		out.Findings = distinct(out.Findings, j.proposal.Commit)
+		out.Findings = distinct(out.Findings, rule, j.proposal.Commit)
 		return out, nil
 	}}
 }
 
-// attest leaves something to people.
-func (j *Judgement) attest(rule verdict.Rule, format string, args ...any) {
-	one := verdict.Attestation{Check: rule.ID, Subject: j.subject, Text: fmt.Sprintf(format, args...)}
+// maxFacts is how many lines a row for people has at most.
+const maxFacts = 1000
+
+// attest leaves something to people, with the lines that show the facts.
+func (j *Judgement) attest(rule verdict.Rule, facts []string, format string, args ...any) {
+	if more := len(facts) - maxFacts; more > 0 {
+		facts = append(slices.Clip(facts[:maxFacts]), fmt.Sprintf("and %d more lines", more))
+	}
+	text := strings.Join(append([]string{fmt.Sprintf(format, args...)}, facts...), "\n")
+	one := verdict.Attestation{Check: rule.ID, Subject: j.subject, Text: text}
 	if !slices.Contains(j.Attest, one) {
 		j.Attest = append(j.Attest, one)
 	}
 }
 
-// distinct drops what several views say alike. All findings are then of the commit.
-func distinct(findings []verdict.Finding, commit string) []verdict.Finding {
+// distinct drops what several views say alike. All findings are then of the commit, and those that ask for something
+// have at least the fix of their code.
+func distinct(findings []verdict.Finding, rule verdict.Rule, commit string) []verdict.Finding {
 	var out []verdict.Finding
 	seen := map[verdict.Finding]bool{}
 	for _, f := range findings {
+		if f.Severity != verdict.Notice {
+			f.Fix = cmp.Or(f.Fix, rule.FixOf(f.Code))
+		}
 		if f.Commit = commit; !seen[f] {
 			seen[f] = true
 			out = append(out, f)

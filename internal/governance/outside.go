@@ -24,13 +24,13 @@ func (p *Proposal) implementabilityInPlace(j *Judgement) (verdict.Outcome, error
 // were of the specification, and binds nobody.
 func (v *View) outsidePaths(out *verdict.Outcome) error {
 	var names []string
-	budget := maxTexts
+	budget := textBudget()
 	for _, c := range v.Changes {
 		directory, _, below := strings.Cut(strings.ToLower(c.Path), "/")
 		if isNormative(c.Path) || !below || !slices.Contains([]string{"rfcs", "schemas", "spec"}, directory) {
 			continue
 		}
-		f, err := v.versions(c, &budget)
+		f, err := v.versions(c, budget)
 		if err != nil {
 			return err
 		}
@@ -54,6 +54,6 @@ func (v *View) notFiles(out *verdict.Outcome) {
 			continue
 		}
 		out.Errorf(file(c.Path), "", "not-a-file", "%q is a %s; expected a plain file, since no gate looks at what "+
-			"another path contains", c.Path, c.Head.Mode).WithFix("write the text into the file")
+			"another path contains", c.Path, c.Head.Mode)
 	}
 }

@@ -13,7 +13,7 @@ import (
 // only cuts the file short. What is not a regular file, or larger than a text, has no line.
 func (v *View) firstChange(c registry.Change) (verdict.At, error) {
 	at := verdict.At{Path: c.Path}
-	budget := maxTexts
+	budget := textBudget()
 	var texts [2][]byte
 	for i, side := range []struct {
 		tree  *registry.Tree
@@ -23,7 +23,7 @@ func (v *View) firstChange(c registry.Change) (verdict.At, error) {
 			continue
 		}
 		var err error
-		if texts[i], err = read(side.tree, c.Path, maxText, &budget); errors.Is(err, gitobject.ErrTooLarge) {
+		if texts[i], err = budget.read(side.tree, c.Path); errors.Is(err, gitobject.ErrTooLarge) {
 			return at, nil
 		} else if err != nil {
 			return at, err
@@ -38,5 +38,13 @@ func (v *View) firstChange(c registry.Change) (verdict.At, error) {
 		same++
 	}
 	at.Line, at.Column = 1+bytes.Count(head[:min(same, len(head)-1)], []byte("\n")), 1
+	return at, nil
+}
+
+// firstNormative returns the place of the first normative change of a view, or the zero place.
+func (v *View) firstNormative() (at verdict.At, err error) {
+	if n := v.normative(); len(n) > 0 {
+		return v.firstChange(n[0])
+	}
 	return at, nil
 }

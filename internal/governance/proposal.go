@@ -202,22 +202,29 @@ func (v *View) normative() []registry.Change {
 	return slices.DeleteFunc(slices.Clone(v.Changes), func(c registry.Change) bool { return !isNormative(c.Path) })
 }
 
+// budget is how many bytes of some files are read.
+type budget struct {
+	what, fix string // such as "the schemas of a tree"; what to do about too much of it
+	each      int    // most for one file
+	left      int    // most for all that follow
+}
+
+// textBudget returns that of the texts of a view.
+func textBudget() *budget {
+	return &budget{"the texts of the change", "split the change", maxText, maxTexts}
+}
+
 // read returns the content of a regular file, as long as the budget lasts.
-func read(t *registry.Tree, path string, most int, budget *int) ([]byte, error) {
-	data, err := t.File(context.Background(), path, int64(most))
+func (b *budget) read(t *registry.Tree, path string) ([]byte, error) {
+	data, err := t.File(context.Background(), path, int64(b.each))
 	if errors.Is(err, gitobject.ErrTooLarge) {
 		return nil, remedy.Errorf("make the file smaller, or split it",
-			"reading %q: %w: at most %d bytes of it are read", path, gitobject.ErrTooLarge, most)
+			"reading %q: %w: at most %d bytes of it are read", path, gitobject.ErrTooLarge, b.each)
 	}
-	if err != nil {
-		return nil, err
+	if b.left -= len(data); b.left < 0 {
+		return nil, remedy.Errorf(b.fix, "reading %q: %w: it is beyond what is read of %s", path, ErrLimit, b.what)
 	}
-	if *budget -= len(data); *budget < 0 {
-		return nil, remedy.Errorf("split the change",
-			"reading %q: %w: with it, more than %d MiB of texts or %d MiB of schemas would be read", path, ErrLimit,
-			maxTexts>>20, maxSchemas>>20)
-	}
-	return data, nil
+	return data, err
 }
 
 // file is the place of a finding that is about a file as a whole.

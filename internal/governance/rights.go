@@ -184,8 +184,7 @@ func (p *Proposal) touchesRights(out *verdict.Outcome, j *Judgement) (*triggers,
 		}
 	}
 	if slices.Sort(unread); len(unread) > 0 {
-		j.attest(charterReview, "these files touch no right of a user; no gate reads them\n%s",
-			strings.Join(slices.Compact(unread), "\n"))
+		j.attest(charterReview, slices.Compact(unread), "these files touch no right of a user; no gate reads them")
 	}
 	if label := p.charterLabel(out, first, len(t.all) > 0); label != "" {
 		t.add("label", label, first)

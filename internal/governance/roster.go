@@ -1,7 +1,6 @@
 package governance
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -29,7 +28,7 @@ func readOptional(t *registry.Tree, path string) ([]byte, error) {
 	if err != nil || !isFile(e) {
 		return nil, err
 	}
-	return t.File(context.Background(), path, maxText)
+	return textBudget().read(t, path)
 }
 
 var handle = plain.Pattern(`^@([A-Za-z0-9][A-Za-z0-9_-]{0,99})$`)
@@ -129,8 +128,7 @@ func (r *roster) count(out *verdict.Outcome) {
 	for _, u := range r.unread {
 		out.Warnf(verdict.At{Path: maintainersPath, Line: u.line, Column: 1}, "", "roster-row",
 			"the row %q of the roster does not count, or not in full; expected @handle in its first cell, and yes or "+
-				"nothing as the mark of a User Advocate", shorten(u.text)).
-			WithFix("in a pull request of its own, write the row as `| @handle | organisation | term | yes or empty |`")
+				"nothing as the mark of a User Advocate", shorten(u.text))
 	}
 }
 
@@ -191,9 +189,8 @@ func (p *Proposal) rosterChanges(out *verdict.Outcome, j *Judgement) error {
 			continue
 		}
 		out.Warnf(verdict.At{Path: maintainersPath, Line: is.line}, "", "roster-changed",
-			"the roster changes: new rows %s; old rows %s; it counts once it is merged", quoted(come), quoted(gone)).
-			WithFix("let the Maintainers confirm the rows")
-		j.attest(charterReview, "the Maintainers agreed to the change of the roster; new rows %s; old rows %s",
+			"the roster changes: new rows %s; old rows %s; it counts once it is merged", quoted(come), quoted(gone))
+		j.attest(charterReview, nil, "the Maintainers agreed to the change of the roster; new rows %s; old rows %s",
 			quoted(come), quoted(gone))
 	}
 	return nil

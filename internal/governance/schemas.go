@@ -96,10 +96,10 @@ func (x *Texts) schemas(t *registry.Tree) (*schemaSet, error) {
 		return known, nil
 	}
 	s := &schemaSet{texts: map[string][]byte{}}
-	budget := maxSchemas
+	budget := &budget{"the schemas of a tree", "split the change", schemadiff.MaxBytes, maxSchemas}
 	err = t.WalkFolder("schemas", func(p string, e registry.Entry) (err error) {
 		if isFile(&e) && isJSON(p) {
-			s.texts[p], err = read(t, p, schemadiff.MaxBytes, &budget)
+			s.texts[p], err = budget.read(t, p)
 		} else if isSchema(p) {
 			s.links = append(s.links, p)
 		}
@@ -124,7 +124,7 @@ func (x *Texts) schemas(t *registry.Tree) (*schemaSet, error) {
 			return nil
 		}
 		if isFile(&e) && at == p {
-			s.texts[p], err = read(t, p, schemadiff.MaxBytes, &budget)
+			s.texts[p], err = budget.read(t, p)
 		} else if e.Mode != 0 && e.Mode != registry.ModeTree && !isFile(&e) {
 			s.links = append(s.links, at)
 		}
