@@ -36,6 +36,8 @@ type Run struct {
 	// Reach reports whether the run's budget lasts for judging a subject by a check, and is asked once for each; nil:
 	// it always does.
 	Reach func(check, subject string) bool
+	// Explain explains signatures that do not verify, and decides nothing; nil: they are not explained.
+	Explain Explainer
 	// Memo holds what the run has decoded and verified; nil: everything is, for each subject.
 	Memo *memo.Memo
 	// Subjects are the data paths that the range touches, in path order; in an audit those that are judged together.

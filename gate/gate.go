@@ -28,6 +28,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/judge"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/level"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/receipt/explain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verify"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
@@ -189,7 +190,8 @@ func (w Web) config(repo *registry.Repository, o Options, known []string,
 	selected := bundle.Selection{Only: o.Only, Skip: o.Skip}
 	cfg := judge.Config{Tool: version(), Origin: checkpoint.PublicOrigin(repo.Store().RemoteURL()),
 		Selected: selected.Selected, Offline: w.offline,
-		DenyGovernance: o.DenyGovernance, Assumed: slices.Concat(w.assumed, selected.Assumed())}
+		DenyGovernance: o.DenyGovernance, Assumed: slices.Concat(w.assumed, selected.Assumed()),
+		Explain: explain.Signature}
 	slices.SortStableFunc(cfg.Assumed, byName)
 	if err := selected.Check(known, others); err != nil {
 		return cfg, err

@@ -39,6 +39,7 @@ type Config struct {
 	Assumed        []string             // flags that leave a check out or replace network, clock or trust root
 	Recorded       *evidence.Recorded   // what a replayed bundle says; nil in a live run
 	Landing        *checks.Landing      // by which the range lands; nil: it does not
+	Explain        checks.Explainer     // of signatures that do not verify; nil: they are not explained
 	ChangedFiles   int                  // that the event counts; an empty range then is an error. 0: not known
 }
 
@@ -134,7 +135,7 @@ func checkRange(ctx context.Context, repo *registry.Repository, rng *registry.Ra
 		Landing:        cfg.Landing,
 		Offline:        cfg.Offline,
 		DenyGovernance: cfg.DenyGovernance, Chosen: cfg.Chosen, Uncommitted: cfg.Uncommitted, Selected: cfg.Selected,
-		Memo: known, Reach: Reach(src, rng.Head.Commit())}
+		Explain: cfg.Explain, Memo: known, Reach: Reach(src, rng.Head.Commit())}
 	changes, err := touched(rng)
 	if err != nil {
 		return err

@@ -317,8 +317,8 @@ func (a *audit) records() error {
 	}
 	rng := &registry.Range{Base: a.tree, Head: a.tree, Result: a.tree}
 	run := &checks.Run{Catalogue: checks.All, Context: a.git, Repo: a.repo, Range: rng, Now: a.now,
-		Offline: a.cfg.Offline, Asks: checks.OfHead, Selected: a.cfg.Selected, Memo: memo.New(judge.MaxMemo),
-		Reach: judge.Reach(a.src, a.head)}
+		Offline: a.cfg.Offline, Asks: checks.OfHead, Selected: a.cfg.Selected, Explain: a.cfg.Explain,
+		Memo: memo.New(judge.MaxMemo), Reach: judge.Reach(a.src, a.head)}
 	var err error
 	if run.Base, err = a.ledger.Standing(a.git, a.tree); err != nil {
 		return err

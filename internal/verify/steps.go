@@ -18,6 +18,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/folder"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/level"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/receipt"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/receipt/explain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
@@ -346,7 +347,7 @@ func judgeSignature(w *work) (verdict.Outcome, error) {
 	if m := w.facts.Manifest; m.State == evidence.Obtained {
 		known = append(known, receipt.Known{Path: []string{"implementation", "did"}, Value: m.Value.ToolDID})
 	}
-	signed := checks.ReceiptSignature(r, w.facts.DIDDocument.Value, w.did, known)
+	signed := checks.ReceiptSignature(r, w.facts.DIDDocument.Value, w.did, explain.Signature, known)
 	add(&out, w.signedHere(signed))
 	out.Verified = ""
 	if !out.Has(verdict.Error) {

@@ -30,6 +30,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/judge"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/judge/replay"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/receipt/explain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
@@ -346,7 +347,8 @@ func (o *recordFlags) judgeText(ctx context.Context, w *workspace, path string, 
 func (o *recordFlags) config(w *workspace) judge.Config {
 	return judge.Config{Tool: frame.Version(), Origin: checkpoint.PublicOrigin(w.repo.Store().RemoteURL()),
 		Offline: o.AsksNobody(), Selected: func(string) bool { return true }, Assumed: o.Network.Assumed(),
-		Chosen: fmt.Sprintf("base %s (%s), head the file on disk", plain.Short(w.base), w.how)}
+		Explain: explain.Signature,
+		Chosen:  fmt.Sprintf("base %s (%s), head the file on disk", plain.Short(w.base), w.how)}
 }
 
 // save writes the bundle of --record: what check --worktree needs to judge the same documents.

@@ -17,6 +17,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/did"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/receipt"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/receipt/explain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/signing"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
@@ -232,7 +233,7 @@ func verifySigned(name string, signed, message []byte, doc *did.Document) error 
 	if doc == nil {
 		return nil
 	}
-	for _, f := range checks.ReceiptSignature(r, doc, r.ImplementationDID, nil).Findings {
+	for _, f := range checks.ReceiptSignature(r, doc, r.ImplementationDID, explain.Signature, nil).Findings {
 		if f.Severity == verdict.Error {
 			return refusef("remove the entries of signatures that do not verify, and sign again", "%s [%s]", f.Message,
 				f.Code)

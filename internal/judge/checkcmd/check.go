@@ -22,6 +22,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/judge"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/judge/replay"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/receipt/explain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
@@ -164,8 +165,8 @@ func (o *checkOptions) judgeBy(ctx context.Context, sys frame.IO, src evidence.S
 		}
 	}
 	cfg := judge.Config{Tool: frame.Version(), Origin: checkpoint.PublicOrigin(repo.Store().RemoteURL()),
-		Selected: o.Selected,
-		Offline:  o.AsksNobody(), DenyGovernance: o.governance == "deny", Assumed: o.assumed()}
+		Selected: o.Selected, Explain: explain.Signature,
+		Offline: o.AsksNobody(), DenyGovernance: o.governance == "deny", Assumed: o.assumed()}
 	if c.WorkTree {
 		cfg.Uncommitted = ondisk.Uncommitted(ctx, repo)
 	}

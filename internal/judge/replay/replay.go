@@ -13,6 +13,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence/bundle"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitstore"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/judge"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/receipt/explain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
@@ -32,7 +33,7 @@ func Recall(b *bundle.Bundle, known []string) (judge.Config, error) {
 	// The report must be the recorded run's, byte for byte: it says what that run assumed, and which build ran it.
 	cfg := judge.Config{Tool: b.Tool, Origin: b.Flags.Origin, Chosen: b.Flags.Chosen, Selected: b.Flags.Selected,
 		DenyGovernance: b.Flags.Governance == "deny", Uncommitted: b.Flags.Uncommitted, Assumed: b.Flags.Assumed,
-		Recorded: &evidence.Recorded{List: b.SuffixList}}
+		Recorded: &evidence.Recorded{List: b.SuffixList}, Explain: explain.Signature}
 	needed := b.Flags.Selection.Assumed()
 	for _, o := range b.Observations {
 		local := func(flag string) bool { return strings.HasPrefix(flag, "--local ") }

@@ -30,6 +30,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/judge"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror/bulk"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/receipt/explain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict/capped"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
@@ -298,7 +299,7 @@ func (o *auditOptions) run(ctx context.Context, sys frame.IO) (_ *verdict.Report
 		Config: judge.Config{Tool: frame.Version(), Origin: cmp.Or(o.origin,
 			checkpoint.PublicOrigin(repo.Store().RemoteURL())),
 			Chosen: fmt.Sprintf("head %s (%s)", plain.Short(head), o.rev), Selected: o.Selected, Offline: o.Offline,
-			Assumed: o.assumed()},
+			Assumed: o.assumed(), Explain: explain.Signature},
 		Strict: o.strict, Archive: o.archive != "", OwnArchive: o.ofMirror, Shard: o.part[0], Of: o.part[1],
 		RequireSigned: o.requireSigned, Keys: keys,
 		Spool: spool(o.temp), Peers: peers, Verified: state.Tip, VerifiedSize: state.Size,

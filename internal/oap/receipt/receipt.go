@@ -85,6 +85,12 @@ type Signature struct{ By, Alg, Value string }
 // PeerWitness is one entry of peer_witnesses. Its other members are unsigned and so never looked at.
 type PeerWitness struct{ DID, Alg, Signature string }
 
+// Known is a member of a Receipt and the value that it has elsewhere, such as in the listing.
+type Known struct {
+	Path  []string
+	Value any
+}
+
 // ExternalAudit is the declared security audit of RFC 0026 section 10.
 type ExternalAudit struct {
 	Present    bool // external_audit is there and an object
@@ -152,6 +158,9 @@ func (r *Receipt) RememberIn(m *memo.Memo) { r.memo, r.sum = m, sha256.Sum256(r.
 func (r *Receipt) Size() int {
 	return 2*len(r.text) + 48*(len(r.Signatures)+len(r.PeerWitnesses)) + 16*len(r.ClaimedLevels)
 }
+
+// Text returns the Receipt as it was served. The caller must not change it.
+func (r *Receipt) Text() []byte { return r.text }
 
 // root decodes the Receipt at each call: many Receipts may wait to be judged, and decoding can take some hundred times
 // the size of the text. The caller has waited by memo.Decoding.

@@ -15,6 +15,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/foreign"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/judge"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/receipt/explain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/fixture"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
@@ -125,6 +126,7 @@ func changes(t testing.TB, w *fixture.World, repo *registry.Repository) *registr
 func check(t testing.TB, w *fixture.World, repo *registry.Repository, rng *registry.Range,
 	cfg judge.Config) *verdict.Report {
 	t.Helper()
+	cfg.Explain = explain.Signature
 	rep, err := judge.Check(t.Context(), repo, []*registry.Range{rng}, web{t, w}, cfg)
 	must.OK(t, err)
 	return rep
@@ -134,6 +136,7 @@ func audit(t testing.TB, w *fixture.World, repo *registry.Repository, cfg judge.
 	t.Helper()
 	head, err := repo.Resolve(w.Head)
 	must.OK(t, err)
+	cfg.Explain = explain.Signature
 	rep, err := mirror.Audit(t.Context(), repo, head, web{t, w}, mirror.AuditConfig{Config: cfg})
 	must.OK(t, err)
 	return rep
