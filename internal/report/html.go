@@ -134,7 +134,7 @@ func writeHTML(b *bufio.Writer, r *Counted, o Options) error {
 		v.Each = commitBlocks(r, o.Rules)
 	} else {
 		left := findingsRoom
-		v.Findings = groupFindings(r.Report, r.findings(), &left,
+		v.Findings = groupFindings(r.Report, r.severities, r.findings(), &left,
 			func(f placed) bool { return !slices.Contains(ofHistory, f.check) })
 	}
 	if r.Mode == "audit" && r.Verdict != verdict.Errored {

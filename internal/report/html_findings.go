@@ -29,43 +29,31 @@ var groupTitles = [...]string{verdict.Error: "Errors", verdict.Doubt: "Inconclus
 // ofHistory are the checks whose findings are shown with the history.
 var ofHistory = []string{"history", "commit-signatures", "consistency"}
 
-func groupFindings(r *verdict.Report, all iter.Seq[placed], left *budget, wanted func(placed) bool) []severityGroup {
-	// Each severity keeps as many as would fit if no other existed.
-	var found [len(groupTitles)]struct {
-		rows  []findingRow
-		count int
-		room  budget
-	}
-	for s := range found {
-		found[s].room = *left
-	}
-	for f := range all {
-		if !wanted(f) {
-			continue
-		}
-		of, row := &found[f.Severity], findingRow{f, f.check, place(f), noted(r, f.Commit)}
-		if of.count++; row.fits(&of.room) {
-			of.rows = append(of.rows, row)
-		}
-	}
+// groupFindings returns the wanted findings, the most severe first in what is left of the room. counts are how many
+// there are of each severity, wanted or not.
+func groupFindings(r *verdict.Report, counts [4]int, all iter.Seq[placed], left *budget,
+	wanted func(placed) bool) []severityGroup {
 	var groups []severityGroup
 	shown := 0
-	for s, of := range found {
-		if of.count == 0 {
+	for s, title := range groupTitles {
+		if counts[s] == 0 {
 			continue
 		}
-		kept := of.rows
-		for i, row := range kept {
-			if !row.fits(left) {
-				kept = kept[:i]
-				break
+		g := severityGroup{Severity: verdict.Severity(s), Title: title}
+		var rows []findingRow
+		for f := range all {
+			if f.Severity != g.Severity || !wanted(f) {
+				continue
+			}
+			row := findingRow{f, f.check, place(f), noted(r, f.Commit)}
+			if g.Count++; row.fits(left) {
+				rows = append(rows, row)
 			}
 		}
-		if len(of.rows) < of.count {
-			*left = 0
+		if g.Count > 0 {
+			g.More, g.Chunks = g.Count-len(rows), chunks(rows, &shown)
+			groups = append(groups, g)
 		}
-		groups = append(groups, severityGroup{verdict.Severity(s), groupTitles[s], of.count, of.count - len(kept),
-			chunks(kept, &shown)})
 	}
 	return groups
 }
@@ -85,7 +73,7 @@ func commitBlocks(r *Counted, rules []verdict.Rule) []commitBlock {
 	for results := range r.Results.BySubject() {
 		block := commitBlock{Title: cmp.Or(titles[results[0].Subject], line(results[0].Subject)),
 			Results: titledResults(&rows, results, known)}
-		block.Findings = groupFindings(&verdict.Report{}, func(yield func(placed) bool) {
+		block.Findings = groupFindings(&verdict.Report{}, r.severities, func(yield func(placed) bool) {
 			for _, result := range results {
 				for f := range findingsOf(result) {
 					if f.Commit = ""; !yield(f) { // the title names it
@@ -137,7 +125,7 @@ func newHistory(r *Counted) *historyView {
 	n := r.History.Signatures
 	v.Judged = n.Good+n.Bad+n.Unsigned+n.UnknownKey+n.ExpiredKey+n.RevokedKey > 0
 	left = historyRoom / 2
-	v.Findings = groupFindings(r.Report, r.findings(), &left,
+	v.Findings = groupFindings(r.Report, r.severities, r.findings(), &left,
 		func(f placed) bool { return slices.Contains(ofHistory, f.check) })
 	return v
 }
