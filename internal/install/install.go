@@ -136,26 +136,29 @@ func Files(r Release) []File {
 	}
 	var out []File
 	for _, s := range sources {
-		text, err := docs.Files.ReadFile(s.from)
-		if err != nil {
-			panic(err) // the program's own file
-		}
-		f := File{Path: s.to, Text: text, elsewhere: s.elsewhere}
-		fill := []string{noCommit + toReplace, r.Commit + remark(r.Version)}
-		if r.Owner != "" {
-			fill = append(fill, noOwner, r.Owner)
-		}
-		if r.Branch != "" {
-			fill = append(fill, onMain, "branches: ["+scalar(r.Branch)+"]")
-		}
-		if r.Trial {
-			fill = append(fill, "\n  oap-gate:\n", "\n  "+TrialJob+":\n", "# The required check.",
-				"# A check to try the gate, which is not required.")
-		}
-		f.Text = []byte(strings.NewReplacer(fill...).Replace(string(text)))
-		out = append(out, f)
+		out = append(out, File{Path: s.to, Text: r.Text(s.from), elsewhere: s.elsewhere})
 	}
 	return out
+}
+
+// Text returns a file of the documentation with what it leaves open filled in.
+func (r Release) Text(name string) []byte {
+	text, err := docs.Files.ReadFile(name)
+	if err != nil {
+		panic(err) // the program's own file
+	}
+	fill := []string{noCommit + toReplace, r.Commit + remark(r.Version)}
+	if r.Owner != "" {
+		fill = append(fill, noOwner, r.Owner)
+	}
+	if r.Branch != "" {
+		fill = append(fill, onMain, "branches: ["+scalar(r.Branch)+"]")
+	}
+	if r.Trial {
+		fill = append(fill, "\n  oap-gate:\n", "\n  "+TrialJob+":\n", "# The required check.",
+			"# A check to try the gate, which is not required.")
+	}
+	return []byte(strings.NewReplacer(fill...).Replace(string(text)))
 }
 
 // FirstNode24 is the first major version of an action that runs on Node 24, by the action's name. GitHub's runners drop

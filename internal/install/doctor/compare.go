@@ -1,12 +1,12 @@
 package doctor
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
 	"path"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/rogpeppe/go-internal/diff"
@@ -18,31 +18,39 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
-// templates returns the jobs that init writes.
-func (v *inspection) templates() (all []*job, err error) {
-	files, err := fs.Glob(docs.Files, "workflows/*.yml")
-	if err != nil {
-		return nil, err
-	}
-	for _, name := range files {
-		text, err := docs.Files.ReadFile(name)
-		if err != nil {
-			return nil, err
+// release returns what the workflows here name of the gate: the pin of the job that checks, or else of another.
+func (v *inspection) release() install.Release {
+	r := install.Release{Branch: v.branch, Specification: v.specification, Trial: v.trial(), AutoMerge: true}
+	for _, j := range v.jobs(ours...) {
+		for _, s := range j.steps {
+			_, at, _ := strings.Cut(s.get("uses").text, "@")
+			named := install.Release{Commit: at, Version: strings.TrimPrefix(s.get("uses").remark, "# ")}
+			if errors.Is(named.Check(), install.ErrName) {
+				named.Version = ""
+			}
+			if s.role != noRole && named.Check() == nil && (j.role == checkRole || r.Commit == "") {
+				r.Commit, r.Version = named.Commit, named.Version
+			}
 		}
-		w, err := v.newWorkflow(name, text)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, w.jobs...)
 	}
-	return all, nil
+	return r
 }
 
 // judgeOwn compares the jobs that use the gate, or upload its report, with what init writes for them.
 func (v *inspection) judgeOwn() error {
-	templates, err := v.templates()
+	files, err := fs.Glob(docs.Files, "workflows/*.yml")
 	if err != nil {
 		return err
+	}
+	r := v.release()
+	r.Branch = "" // a filter of branches is judged by what it lets through
+	var templates []*job
+	for _, name := range files {
+		w, err := v.newWorkflow(name, r.Text(name))
+		if err != nil {
+			return err
+		}
+		templates = append(templates, w.jobs...)
 	}
 	for _, w := range v.workflows {
 		for _, j := range w.jobs {
@@ -52,7 +60,6 @@ func (v *inspection) judgeOwn() error {
 		}
 	}
 	v.judgePlan()
-	v.judgeReleases(templates)
 	return nil
 }
 
@@ -193,37 +200,36 @@ type key struct {
 	have, want, in *node
 }
 
-// judge judges one key by the rows about it: those of table, or else of otherwise.
+// judge judges one key by the rows about it.
 func (c *comparison) judge(at string, have, want, in *node) {
-	k, where := key{path.Base(at), have, want, in}, in
+	k, where, found := key{path.Base(at), have, want, in}, in, false
 	if have.there() {
 		where = have
 	}
-	for _, rows := range [][]row{table, otherwise} {
-		found := false
-		for _, r := range rows {
-			if !r.about(at, c.job.role) {
-				continue
-			}
-			if found = true; r.fine == nil {
-				return
-			}
-			if !r.fine(c, k) {
+	for _, r := range table {
+		if about(r.path, at) && (r.roles == nil || slices.Contains(r.roles, c.job.role)) {
+			if found = true; !r.fine(c, k) {
 				c.found(r, at, k, where)
 				return
 			}
 		}
-		if found || !c.want.there() {
-			return
-		}
 	}
 	switch {
-	case same(have, want):
-	case want.there():
+	case found, !c.want.there(), about(loose, at), same(have, want), about(added, at) && !want.there(),
+		about("on/*", at) && have.there():
+	case want.there(), about(known, at):
 		c.differs(verdict.Warning, where, k.set())
 	default:
 		c.add(verdict.Doubt, "unknown-key", where.Pos, "", "the key %q was not judged", plain.Cut(k.name, 80))
 	}
+}
+
+// about reports whether a key has one of the paths.
+func about(paths, key string) bool {
+	return slices.ContainsFunc(strings.Fields(paths), func(p string) bool {
+		is, err := path.Match(p, key)
+		return is && err == nil
+	})
 }
 
 // found adds the finding of a row. A key of the file is of each of its jobs, whose findings are one.
@@ -232,44 +238,42 @@ func (c *comparison) found(r row, at string, k key, where *node) {
 		c.differs(r.severity, where, k.set())
 		return
 	}
-	code, of := codes[r.code], fmt.Sprintf(" of job %q", c.job.key)
+	code, of, is := codes[r.code], fmt.Sprintf(" of job %q", c.job.key), "is missing"
+	fix := strings.ReplaceAll(code.Fix, "BRANCH", c.branch)
+	if pinned().MatchString(k.want.text) {
+		fix = "pin " + k.want.text + " " + k.want.remark
+	}
 	if strings.HasPrefix(at, "on/") || strings.HasPrefix(at, "env/") {
 		of = ""
 	}
+	if k.have.there() {
+		is = fmt.Sprintf("is %q", plain.Cut(value(k.have), 80))
+	}
 	name := strings.ReplaceAll(strings.TrimPrefix(at, "job/"), "/", ".")
-	c.add(r.severity, r.code, where.Pos, strings.ReplaceAll(code.Fix, "BRANCH", c.branch), "%s%s %s: %s",
-		plain.Cut(name, 80), of, k.observed(), code.Meaning)
-}
-
-// about reports whether the row is about a key of a job of that role.
-func (r *row) about(key string, of role) bool {
-	return (r.roles == nil || slices.Contains(r.roles, of)) &&
-		slices.ContainsFunc(strings.Fields(r.path), func(p string) bool {
-			is, err := path.Match(p, key)
-			return is && err == nil
-		})
+	c.add(r.severity, r.code, where.Pos, fix, "%s%s %s: %s", plain.Cut(name, 80), of, is, code.Meaning)
 }
 
 // set returns the fix that sets the key as init does.
 func (k key) set() string {
-	switch text := strings.Join(k.want.list(), ", "); {
-	case !k.want.there():
+	switch text := value(k.want); text {
+	case "":
 		return "drop " + plain.Cut(k.name, 80)
-	case text != "":
+	case nothing:
+		return "set " + k.name + " as oap-gate init writes it"
+	default:
 		return fmt.Sprintf("set %s to %q", k.name, text)
 	}
-	return "set " + k.name + " as oap-gate init writes it"
 }
 
-// observed returns what the key is, for a message.
-func (k key) observed() string {
-	switch text := strings.Join(k.have.list(), ", "); {
-	case !k.have.there():
-		return "is missing"
-	case text != "":
-		return fmt.Sprintf("is %q", plain.Cut(text, 80))
+// nothing is the value of a key that is there and has no text.
+const nothing = "~"
+
+// value returns the value of a key as one text: "" if the key is absent.
+func value(n *node) string {
+	if !n.there() {
+		return ""
 	}
-	return "is set"
+	return cmp.Or(strings.Join(n.list(), ", "), nothing)
 }
 
 // same reports whether two nodes are the same data: the runner reads each scalar as text.
@@ -333,11 +337,7 @@ const maxDiff = 16 << 10
 // compareTexts shows, for each workflow of the installation in which something was found, how it differs from the one
 // that init writes with the same pin. A gate of several jobs is another installation.
 func (v *inspection) compareTexts() {
-	r := install.Release{Branch: v.branch, Specification: v.specification, Trial: v.trial(), AutoMerge: true}
-	r.Commit, r.Version, _ = strings.Cut(v.pin, " # ")
-	if errors.Is(r.Check(), install.ErrName) {
-		r.Version = ""
-	}
+	r := v.release()
 	if r.Check() != nil || len(v.gates()) > 1 {
 		return
 	}
@@ -351,49 +351,4 @@ func (v *inspection) compareTexts() {
 			v.diffs = append(v.diffs, plain.Cut(string(shown), maxDiff))
 		}
 	}
-}
-
-var major = plain.Pattern(`^# v(\d{1,9})(?:\.|$)`)
-
-// judgeReleases finds actions that runners drop, by the version behind a pin, and more than one release of the gate.
-func (v *inspection) judgeReleases(templates []*job) {
-	gate, pins := "", []*node(nil)
-	for _, j := range v.jobs(ours...) {
-		for _, s := range j.steps {
-			uses := s.get("uses")
-			name, at, _ := strings.Cut(uses.text, "@")
-			if s.role != noRole && pinned().MatchString(uses.text) && !placeholder().MatchString(uses.text) {
-				if j.role == checkRole || gate == "" {
-					gate, v.pin = at, strings.TrimSpace(at+" "+uses.remark)
-				}
-				pins = append(pins, uses)
-			}
-			version, first := 0, install.FirstNode24[s.action()]
-			if m := major().FindStringSubmatch(uses.remark); m != nil {
-				version, _ = strconv.Atoi(m[1])
-			}
-			if 0 < version && version < first {
-				v.add(verdict.Warning, "action-outdated", uses.Pos, "pin "+newest(templates, s.action()),
-					"by its comment, %s runs on a Node that runners drop; expected v%d or newer", plain.Cut(name, 80),
-					first)
-			}
-		}
-	}
-	for _, uses := range pins {
-		if !strings.HasSuffix(uses.text, "@"+gate) {
-			v.add(verdict.Warning, "release-skew", uses.Pos, "pin the gate as check.yml does: @"+gate, "")
-		}
-	}
-}
-
-// newest returns the pin of an action that init writes.
-func newest(templates []*job, action string) string {
-	for _, j := range templates {
-		for _, s := range j.steps {
-			if uses := s.get("uses"); s.action() == action {
-				return uses.text + " " + uses.remark
-			}
-		}
-	}
-	return action
 }

@@ -109,7 +109,6 @@ type inspection struct {
 	called     bool // a workflow on pull_request calls the gate in another file or by a command line
 	examined   []string
 	findings   map[string][]verdict.Finding // by rule
-	pin        string                       // the commit that pins the gate, with its comment
 	diffs      []string                     // from files to what init writes
 	applied    []string                     // what was written at the forge
 	writers    string                       // why the accounts that may write are not known, or ""

@@ -65,7 +65,6 @@ func dotted(text string) string { return index().ReplaceAllString(text, ".$1") }
 
 var (
 	expression = plain.Pattern(`\$\{\{`)
-	harmless   = plain.Pattern(`^\s*(?:\$\{\{)?\s*(?:always\(\)|success\(\)|!\s*cancelled\(\))\s*(?:\}\})?\s*$`)
 	secret     = plain.Pattern(`(?i)` + within + `\bsecrets\b`)
 	jobToken   = plain.Pattern(`(?i)\bsecrets\.GITHUB_TOKEN\b`)
 	token      = plain.Pattern(`(?i)` + within + `\bgithub\.token\b`)
@@ -120,11 +119,7 @@ func (v *inspection) judgeReusable(j *job) {
 	}
 }
 
-var (
-	pinned      = plain.Pattern(`@[0-9a-f]{40}$`)
-	digest      = plain.Pattern(`@sha256:[0-9a-f]{64}$`)
-	placeholder = plain.Pattern(`@(?:sha256:)?0{40}(?:0{24})?$`)
-)
+var pinned = plain.Pattern(`@[0-9a-f]{40}$`)
 
 // gateOwner is the owner of the gate's repository.
 const gateOwner = "openagentprotocol-OAP"

@@ -197,7 +197,8 @@ func (o *otherJob) runsHead(s *step) bool {
 				taken = taken || !ofBase().MatchString(one[1]) || notOfBase().MatchString(one[1])
 			}
 		}
-		taken = taken || !off().MatchString(s.input("allow-unsafe-pr-checkout").text)
+		unsafe := s.input("allow-unsafe-pr-checkout").text
+		taken = taken || unsafe != "" && unsafe != "false"
 	}
 	return taken && o.event != ""
 }

@@ -1,24 +1,27 @@
 package doctor
 
 import (
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/openagentprotocol-OAP/oap-gate/checks"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/install"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
 // A row says what one key of a file that init writes may be. Its code says what it means if it is something else.
 type row struct {
-	roles    []role                          // roles of the job; nil: any
-	path     string                          // paths of the keys: words, as path.Match reads them
-	fine     func(c *comparison, k key) bool // nil: any value, or none, is fine
+	roles    []role // roles of the job; nil: any
+	path     string // paths of the keys: words, as path.Match reads them
+	fine     fine
 	severity verdict.Severity
 	code     string
 }
+
+// fine reports whether a key is as it may be.
+type fine func(c *comparison, k key) bool
 
 // differs is the code of what no other code is about.
 const differs = "differs-from-init"
@@ -28,11 +31,17 @@ var (
 	gates   = []role{checkRole, governsRole}
 	clones  = []role{checkRole, governsRole, auditRole}
 	onCheck = []role{checkRole}
+	governs = []role{governsRole}
+	comment = []role{commentRole}
+
+	unwanted     = fits(``)
+	there        = fits(`.+`)
+	off          = fits(`(?i:false)?`)
+	noExpression = unlike(`\$\{\{`)
 )
 
 // table has a row for each key whose difference has a meaning of its own. The rows of a key are read in their order,
-// and the first that is not fine is the finding. A key without a row, here and in otherwise, is a warning if it is not
-// as init writes it, and is not judged if init does not write it.
+// and the first that is not fine is the finding.
 var table = []row{
 	{gates, "on/pull_request*/paths* on/merge_group/paths*", unwanted, verdict.Error, "path-filter"},
 	{onCheck, "on/pull_request/types", includes("opened", "synchronize", "reopened"), verdict.Error, "event-types"},
@@ -46,96 +55,95 @@ var table = []row{
 	{onCheck, "on/workflow_call", unwanted, verdict.Doubt, "reusable-workflow"},
 	{[]role{checkRole, governsRole, conformsRole}, "on/pull_request_target", unwanted, verdict.Error,
 		"pull-request-target"},
-	{[]role{protectRole}, "on/*", ownersStart, verdict.Error, "admin-token"},
-	{[]role{protectRole}, "on/*", there, verdict.Warning, differs},
-	{[]role{commentRole}, "on/workflow_run", there, verdict.Warning, "comment-event"},
-	{[]role{commentRole}, "on/workflow_run/workflows", (*comparison).namesWorkflow, verdict.Warning, "workflow-run"},
-	{[]role{governsRole}, "on/pull_request/types", includes("opened", "synchronize", "reopened", "edited", "labeled",
-		"unlabeled"), verdict.Error, "governance-types"},
-	{[]role{governsRole}, "on/pull_request on/pull_request_review", there, verdict.Error, "governance-types"},
-	{[]role{governsRole}, "on/pull_request_review/types", missingOr(includes("submitted", "edited", "dismissed")),
+	{[]role{protectRole}, "on/pull_request* on/issue* on/discussion* on/check_* on/status on/workflow_run on/fork " +
+		"on/watch", unwanted, verdict.Error, "admin-token"},
+	{comment, "on/workflow_run", there, verdict.Warning, "comment-event"},
+	{comment, "on/workflow_run/workflows", (*comparison).namesWorkflow, verdict.Warning, "workflow-run"},
+	{governs, "on/pull_request on/pull_request_review on/pull_request/types", there, verdict.Error, "governance-types"},
+	{governs, "on/pull_request/types", includes("opened", "synchronize", "reopened", "edited", "labeled", "unlabeled"),
 		verdict.Error, "governance-types"},
+	{governs, "on/pull_request_review/types", includes("submitted", "edited", "dismissed"), verdict.Error,
+		"governance-types"},
 
-	{gates, "job/if step/gate/if step/checkout/if", matches(harmless), verdict.Error, "condition"},
-	{gates, "job/continue-on-error step/gate/continue-on-error step/checkout/continue-on-error", matches(off),
-		verdict.Error, "continue-on-error"},
+	{gates, "job/if step/gate/if step/checkout/if",
+		fits(`\s*(?:\$\{\{)?\s*(?:always\(\)|success\(\)|!\s*cancelled\(\))?\s*(?:\}\})?\s*`), verdict.Error,
+		"condition"},
+	{gates, "job/continue-on-error step/gate/continue-on-error step/checkout/continue-on-error", off, verdict.Error,
+		"continue-on-error"},
 	{gates, "job/needs", unwanted, verdict.Error, "needs"},
 	{gates, "job/strategy", unwanted, verdict.Error, "matrix"},
-	{gates, "job/name", lacks(expression), verdict.Error, "name-expression"},
+	{gates, "job/name", noExpression, verdict.Error, "name-expression"},
 	{nil, "job/container", pinnedImage, verdict.Error, "unpinned"},
 	{gates, "job/container job/defaults defaults", unwanted, verdict.Error, differs},
 	{gates, "concurrency job/concurrency", ofOneRun, verdict.Error, differs},
-	{written, "job/runs-on", ofLinux, verdict.Error, differs},
-	{written, "job/runs-on", matches(linuxRunner), verdict.Warning, differs},
-	{written, "job/timeout-minutes", longEnough, verdict.Warning, differs},
+	{written, "job/runs-on", unlike(`(?i)(?:^|, )(?:windows|macos)`), verdict.Error, differs},
+	{written, "job/runs-on", fits(`ubuntu-(?:latest|\d\d\.\d\d)(?:-arm)?`), verdict.Warning, differs},
+	{written, "job/timeout-minutes", asInitOr(fits(`|[1-9]\d+`)), verdict.Warning, differs},
 	{nil, "env/* job/env/* step/*/env/*", usual, verdict.Error, "incomplete"},
 
 	{nil, "permissions", there, verdict.Warning, "permissions"},
-	{nil, "permissions", lacks(writeAll), verdict.Error, "write-permissions"},
-	{nil, "permissions/*", reads, verdict.Error, "write-permissions"},
+	{nil, "permissions", unlike(`^write-all$`), verdict.Error, "write-permissions"},
+	{nil, "permissions/*", asInitOr(unlike(`^write$`)), verdict.Error, "write-permissions"},
 	{nil, "permissions/*", granted, verdict.Warning, differs},
 
-	{nil, "step/*/uses", lacks(placeholder), verdict.Error, "placeholder"},
+	{nil, "step/*/uses", unlike(`@(?:sha256:)?0{40}(?:0{24})?$`), verdict.Error, "placeholder"},
 	{nil, "step/*/uses", ofOwner, verdict.Error, "other-owner"},
-	{gates, "step/gate/uses", (*comparison).ofRelease, verdict.Warning, "local-action"},
-	{nil, "step/*/uses", pinnedUse, verdict.Error, "unpinned"},
+	{gates, "step/gate/uses", unlike(`^\./`), verdict.Warning, "local-action"},
+	{nil, "step/*/uses", fits(`|\./.*|.*@[0-9a-f]{40}|.*@sha256:[0-9a-f]{64}`), verdict.Error, "unpinned"},
+	{written, "step/*/uses", running, verdict.Warning, "action-outdated"},
+	{ours, "step/gate/uses", asInitOr(unlike(`@[0-9a-f]{40}$`)), verdict.Warning, "release-skew"},
 	{clones, "step/checkout", there, verdict.Error, "no-checkout"},
 	{gates, "step/checkout/with/repository step/checkout/with/path", unwanted, verdict.Error, "no-checkout"},
 	{clones, "step/checkout/with/fetch-depth", asInit, verdict.Error, "shallow-checkout"},
-	{clones, "step/checkout/with/filter step/checkout/with/sparse-checkout", matches(off), verdict.Error,
-		"partial-checkout"},
+	{clones, "step/checkout/with/filter step/checkout/with/sparse-checkout", off, verdict.Error, "partial-checkout"},
 	{clones, "step/checkout/with/persist-credentials", asInit, verdict.Warning, "credentials"},
-	{clones, "step/checkout/with/submodules", matches(off), verdict.Warning, differs},
-	{clones, "step/checkout/with/ref", matches(atBase), verdict.Warning, differs},
+	{clones, "step/checkout/with/submodules", off, verdict.Warning, differs},
+	{clones, "step/checkout/with/ref", fits(`|\$\{\{\s*github\.(?:sha|ref|event\.workflow_run\.head_sha)\s*\}\}`),
+		verdict.Warning, differs},
 	{gates, "step/gate/with/offline step/gate/with/skip step/gate/with/base step/gate/with/path " +
-		"step/gate/with/entrypoint step/gate/with/allow-pull-request-target", matches(off), verdict.Error,
-		"incomplete"},
-	{gates, "step/gate/with/checks", lacks(expression), verdict.Error, "incomplete"},
-	{onCheck, "step/gate/with/checks", (*comparison).knownChecks, verdict.Error, "unknown-check"},
-	{[]role{governsRole}, "step/gate/with/checks", matches(off), verdict.Error, "incomplete"},
+		"step/gate/with/entrypoint step/gate/with/allow-pull-request-target", off, verdict.Error, "incomplete"},
+	{gates, "step/gate/with/checks", noExpression, verdict.Error, "incomplete"},
+	{onCheck, "step/gate/with/checks", knownChecks, verdict.Error, "unknown-check"},
+	{governs, "step/gate/with/checks", off, verdict.Error, "incomplete"},
 	{nil, "step/*/with/report", allReports, verdict.Warning, differs},
 }
 
-// otherwise has the rows of keys that table has no row for.
-var otherwise = []row{
-	{path: "on/pull_request"}, // without it there is no gate, which is judged as a whole
-	{nil, "on/*", there, verdict.Warning, differs},
-	{nil, "on/*/*", unasked, verdict.Warning, differs},
-	{nil, "job/if", asInit, verdict.Warning, differs},
-	{nil, "job/needs", asInit, verdict.Warning, differs},
-	{path: "step/*/with/retention-days"},
-	{nil, "step/*/with/*", unasked, verdict.Warning, differs},
-	{nil, "step/*/if", asInit, verdict.Warning, differs},
-	{path: "name run-name on jobs env concurrency defaults"},
-	{path: "job/name job/env job/permissions job/steps job/environment job/concurrency job/defaults job/outputs " +
-		"job/strategy job/continue-on-error"},
-	{path: "step/*/name step/*/id step/*/with step/*/env step/*/timeout-minutes"},
+// Keys that table has no row for. One that is loose is not judged: that there is a gate, for one, is judged as a whole.
+// One that is added may be there if init does not write it. Any other that is not as init writes it is a warning; it is
+// not judged if init does not write it and it is not known.
+const (
+	loose = "on/pull_request name run-name on jobs env concurrency defaults job/name job/env job/permissions job/steps " +
+		"job/environment job/concurrency job/defaults job/outputs job/strategy job/continue-on-error step/*/name " +
+		"step/*/id step/*/uses step/*/with step/*/env step/*/timeout-minutes step/*/with/retention-days"
+	added = "on/*/* step/*/with/*"
+	known = "job/if job/needs step/*/if"
+)
+
+// fits reports whether the whole value matches.
+func fits(pattern string) fine {
+	p := plain.Pattern(`^(?s:` + pattern + `)$`)
+	return func(_ *comparison, k key) bool { return p().MatchString(value(k.have)) }
 }
 
-func unwanted(_ *comparison, k key) bool { return !k.have.there() }
-func there(_ *comparison, k key) bool    { return k.have.there() }
-func unasked(_ *comparison, k key) bool  { return !k.want.there() || same(k.have, k.want) }
-func asInit(_ *comparison, k key) bool   { return same(k.have, k.want) }
-
-// matches reports whether the value matches.
-func matches(pattern func() *regexp.Regexp) func(*comparison, key) bool {
-	return func(_ *comparison, k key) bool { return pattern().MatchString(k.have.text) }
+// unlike reports whether nothing of the value matches.
+func unlike(pattern string) fine {
+	p := plain.Pattern(pattern)
+	return func(_ *comparison, k key) bool { return !p().MatchString(value(k.have)) }
 }
 
-// lacks reports whether the value does not match.
-func lacks(pattern func() *regexp.Regexp) func(*comparison, key) bool {
-	return func(_ *comparison, k key) bool { return !pattern().MatchString(k.have.text) }
+func asInit(_ *comparison, k key) bool { return same(k.have, k.want) }
+
+func asInitOr(other fine) fine {
+	return func(c *comparison, k key) bool { return asInit(c, k) || other(c, k) }
 }
 
-// includes reports whether a list has all of the values.
-func includes(all ...string) func(*comparison, key) bool {
+// includes reports whether a list that is there has all of the values.
+func includes(all ...string) fine {
 	return func(_ *comparison, k key) bool {
-		return !slices.ContainsFunc(all, func(one string) bool { return !slices.Contains(k.have.list(), one) })
+		return !k.have.there() || !slices.ContainsFunc(all, func(one string) bool {
+			return !slices.Contains(k.have.list(), one)
+		})
 	}
-}
-
-func missingOr(fine func(*comparison, key) bool) func(*comparison, key) bool {
-	return func(c *comparison, k key) bool { return !k.have.there() || fine(c, k) }
 }
 
 // ownBranch reports whether a filter lets the default branch through.
@@ -157,50 +165,28 @@ func (c *comparison) unqueued(k key) bool { return k.have.there() || !c.queued()
 
 // namesWorkflow reports whether each name is that of a workflow here.
 func (c *comparison) namesWorkflow(k key) bool {
-	return c.unreadable || !k.have.there() || !slices.ContainsFunc(k.have.list(), func(name string) bool {
+	return c.unreadable || !slices.ContainsFunc(k.have.list(), func(name string) bool {
 		return !slices.ContainsFunc(c.workflows, func(w *workflow) bool { return w.name == name })
 	})
 }
 
-// ownersStart reports whether nobody but those who may write causes the event.
-func ownersStart(_ *comparison, k key) bool {
-	return !slices.Contains(append([]string{"pull_request", "fork", "watch"}, strangersEvents...), k.name) ||
-		k.name == "workflow_call" || k.name == "repository_dispatch" || !k.have.there()
-}
-
 var (
-	linuxRunner = plain.Pattern(`^ubuntu-(?:latest|\d\d\.\d\d)(?:-arm)?$`)
-	off         = plain.Pattern(`^(?i:false)?$`)
-	writeAll    = plain.Pattern(`^write-all$`)
-	otherSystem = plain.Pattern(`(?i)^(?:windows|macos)`)
-	ofARun      = plain.Pattern(`\$\{\{[^}]*\bgithub\.(?:event\.pull_request\.number|event\.number|run_id|ref|sha)\b`)
-	atBase      = plain.Pattern(`^(?:\$\{\{\s*github\.(?:sha|ref|event\.workflow_run\.head_sha)\s*\}\})?$`)
+	ofARun = plain.Pattern(`\$\{\{[^}]*\bgithub\.(?:event\.pull_request\.number|event\.number|run_id|ref|sha)\b`)
+	digest = plain.Pattern(`@sha256:[0-9a-f]{64}$`)
+	major  = plain.Pattern(`^# v(\d{1,9})(?:\.|$)`)
 	// reserved are the variables that the runner sets, and those by which another program runs than the one that is
 	// named.
 	reserved = plain.Pattern(`^(?:(?i:GITHUB|INPUT|RUNNER|ACTIONS)_.*|(?i:PATH)|BASH_ENV|ENV|LD_[A-Z_]+|NODE_OPTIONS)$`)
 )
-
-func ofLinux(_ *comparison, k key) bool {
-	return !slices.ContainsFunc(k.have.list(), otherSystem().MatchString)
-}
 
 // ofOneRun reports whether no two pull requests share a concurrency group.
 func ofOneRun(_ *comparison, k key) bool {
 	return !k.have.there() || ofARun().MatchString(k.have.text+k.have.get("group").text)
 }
 
-func longEnough(_ *comparison, k key) bool {
-	least, _ := strconv.Atoi(k.want.text)
-	n, err := strconv.Atoi(k.have.text)
-	return !k.have.there() || err == nil && n >= min(least, 10)
-}
-
 func usual(_ *comparison, k key) bool {
 	return !reserved().MatchString(k.name) || k.name == "GITHUB_TOKEN"
 }
-
-// reads reports whether a permission does not write, or is as init writes it.
-func reads(_ *comparison, k key) bool { return k.have.text != "write" || k.want.text == "write" }
 
 // granted reports whether a permission to write that init gives is there.
 func granted(_ *comparison, k key) bool { return k.have.there() || k.want.text != "write" }
@@ -210,14 +196,15 @@ func ofOwner(_ *comparison, k key) bool {
 	return !gateAction().MatchString(k.have.text) || strings.EqualFold(owner, gateOwner)
 }
 
-// ofRelease reports whether the gate is not the pull request's own.
-func (c *comparison) ofRelease(k key) bool {
-	return !strings.HasPrefix(k.have.text, "./") || !c.job.w.runsOn("pull_request")
-}
-
-func pinnedUse(_ *comparison, k key) bool {
-	text := k.have.text
-	return text == "" || strings.HasPrefix(text, "./") || pinned().MatchString(text) || digest().MatchString(text)
+// running reports whether runners still run the action, by the version behind its pin.
+func running(_ *comparison, k key) bool {
+	name, _, _ := strings.Cut(strings.ToLower(k.have.text), "@")
+	m := major().FindStringSubmatch(k.have.remark)
+	if m == nil {
+		return true
+	}
+	version, err := strconv.Atoi(m[1])
+	return err == nil && version >= install.FirstNode24[name]
 }
 
 func pinnedImage(_ *comparison, k key) bool {
@@ -226,7 +213,7 @@ func pinnedImage(_ *comparison, k key) bool {
 }
 
 // knownChecks reports whether an input names only checks of the gate.
-func (c *comparison) knownChecks(k key) bool {
+func knownChecks(_ *comparison, k key) bool {
 	return !slices.ContainsFunc(only(k.have), func(id string) bool {
 		return !slices.ContainsFunc(checks.All, func(one *checks.Check) bool { return one.ID == id })
 	})
@@ -236,6 +223,6 @@ func (c *comparison) knownChecks(k key) bool {
 func allReports(_ *comparison, k key) bool {
 	have := strings.FieldsFunc(k.have.text, func(r rune) bool { return strings.ContainsRune(", \n", r) })
 	return !slices.ContainsFunc(strings.Split(k.want.text, ","), func(r string) bool {
-		return !slices.Contains(have, r)
+		return k.want.there() && !slices.Contains(have, r)
 	})
 }
