@@ -27,32 +27,28 @@ type Protected struct {
 	Organization error        // wraps ErrOrganization if the settings of workflows cannot be changed here; else nil
 }
 
-// Protect compares the protections of the default branch with the wanted ones and, with apply, adds what is missing: to
-// the ruleset RulesetName, and the ban of rebasing to the repository's settings. It loosens nothing. Where nothing is
-// missing it writes nothing; after it wrote, it reads again, so that Differences are what is left. An error wraps an
-// *Error and says what was changed before it.
-func Protect(ctx context.Context, c *Client, wanted repoconfig.Protection, apply bool) (*Protected, error) {
-	standing, err := c.Standing(ctx)
+// Protect adds to the protections that stand what is missing of the wanted ones: to the ruleset RulesetName, and the
+// ban of rebasing to the repository's settings. It loosens nothing. Where nothing is missing it writes nothing; after
+// it wrote, it reads again, so that Differences are what is left. An error wraps an *Error and says what was changed
+// before it.
+func Protect(ctx context.Context, c *Client, standing *Standing, wanted repoconfig.Protection) (*Protected, error) {
+	done := &Protected{Standing: standing, Differences: Plan(standing, wanted)}
+	if !slices.ContainsFunc(done.Differences, func(d Difference) bool { return d.State != Stricter }) {
+		return done, nil
+	}
+	var err error
+	done.Applied, err = c.apply(ctx, done.Differences, wanted)
+	if errors.Is(err, ErrOrganization) {
+		done.Organization, err = err, nil
+	}
+	if err == nil {
+		done.Standing, err = c.Standing(ctx)
+	}
 	if err != nil {
-		return nil, err
+		return nil, after(done.Applied, err)
 	}
-	differences := Plan(standing, wanted)
-	var applied []string
-	var organization error
-	if apply && slices.ContainsFunc(differences, func(d Difference) bool { return d.State != Stricter }) {
-		applied, err = c.apply(ctx, differences, wanted)
-		if errors.Is(err, ErrOrganization) {
-			organization, err = err, nil
-		}
-		if err != nil {
-			return nil, after(applied, err)
-		}
-		if standing, err = c.Standing(ctx); err != nil {
-			return nil, after(applied, err)
-		}
-		differences = Plan(standing, wanted)
-	}
-	return &Protected{standing, applied, differences, organization}, nil
+	done.Differences = Plan(done.Standing, wanted)
+	return done, nil
 }
 
 // after says what an error has left changed.

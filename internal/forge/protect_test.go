@@ -222,7 +222,7 @@ unread rulesets: reading the rules: it does not exist, or this token may not see
 			c.set(s)
 			wanted := example(t)
 			wanted.Queue = queue
-			p, err := Protect(t.Context(), client(t, s, c.token), wanted, false)
+			p, err := protect(t, client(t, s, c.token), wanted, false)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -304,7 +304,7 @@ func TestProtectApplies(t *testing.T) {
 			s, wanted := start(t), example(t)
 			s.PageCap = 1
 			c.set(s, &wanted)
-			p, err := Protect(t.Context(), client(t, s, admin), wanted, true)
+			p, err := protect(t, client(t, s, admin), wanted, true)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -314,7 +314,7 @@ func TestProtectApplies(t *testing.T) {
 			if got := strings.Join(lines(p), "\n"); got != c.left {
 				t.Errorf("left\n%s\nwant\n%s", got, c.left)
 			}
-			again, err := Protect(t.Context(), client(t, s, admin), wanted, true)
+			again, err := protect(t, client(t, s, admin), wanted, true)
 			if err != nil || len(again.Applied) > 0 || len(s.Writes()) != len(c.writes) {
 				t.Errorf("second run: %+v, %v", again, err)
 			}
@@ -328,7 +328,7 @@ func TestApplyKeepsWhatItDoesNotKnow(t *testing.T) {
 		`{"name":"oap-gate","target":"branch","enforcement":"active","bypass_actors":[],"conditions":{"ref_name":{"include":["refs/heads/release"],"exclude":[]}},
 		"rules":[{"type":"code_scanning","parameters":{"code_scanning_tools":[{"tool":"x","n":12345678901234567}]}},
 		{"type":"pull_request","parameters":{"required_approving_review_count":3,"dismiss_stale_reviews_on_push":false,"require_code_owner_review":false,"require_last_push_approval":false,"required_review_thread_resolution":true,"allowed_merge_methods":["squash"]}}]}`)
-	if _, err := Protect(t.Context(), client(t, s, admin), example(t), true); err != nil {
+	if _, err := protect(t, client(t, s, admin), example(t), true); err != nil {
 		t.Fatal(err)
 	}
 	got := s.Rulesets()[0]
@@ -412,7 +412,7 @@ func TestProtectFails(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			s, wanted := start(t), example(t)
 			c.set(s, &wanted)
-			_, err := Protect(t.Context(), client(t, s, c.token), wanted, c.apply)
+			_, err := protect(t, client(t, s, c.token), wanted, c.apply)
 			if message(err) != c.want || !errors.Is(err, c.kind) {
 				t.Errorf("got  %s\nwant %s", message(err), c.want)
 			}
@@ -425,7 +425,7 @@ func TestApplyReadsAgain(t *testing.T) {
 	s := start(t)
 	s.AllowRebase = false
 	s.Fail(ghtest.Failure{Method: "POST", Path: "/repos/acme/registry/rulesets", Status: 201, Body: "{}"})
-	p, err := Protect(t.Context(), client(t, s, admin), example(t), true)
+	p, err := protect(t, client(t, s, admin), example(t), true)
 	if err != nil || !slices.ContainsFunc(p.Differences, func(d Difference) bool { return d.State == Missing }) {
 		t.Errorf("%+v, %v", p, err)
 	}
@@ -438,4 +438,16 @@ func TestErrorsSayWhetherAnotherTryHelps(t *testing.T) {
 			t.Errorf("%v: %v", kind, got)
 		}
 	}
+}
+
+// protect reads the protections that stand and, with apply, adds what is missing.
+func protect(t *testing.T, c *Client, wanted repoconfig.Protection, apply bool) (*Protected, error) {
+	standing, err := c.Standing(t.Context())
+	if err != nil {
+		return nil, err
+	}
+	if apply {
+		return Protect(t.Context(), c, standing, wanted)
+	}
+	return &Protected{Standing: standing, Differences: Plan(standing, wanted)}, nil
 }

@@ -340,18 +340,21 @@ func place(root *os.Root, f File, write func(*os.Root, string, []byte, fs.FileMo
 	return write(dir, path.Base(f.Path), f.Text, 0o666)
 }
 
-func read(root *os.Root, name string) ([]byte, error) {
-	info, err := root.Lstat(name)
+func read(root *os.Root, name string) ([]byte, error) { return Read(root.FS(), name, maxFile) }
+
+// Read returns the text of a plain file of at most limit bytes, and not that of a link.
+func Read(tree fs.FS, name string, limit int64) ([]byte, error) {
+	info, err := fs.Lstat(tree, name)
 	if err != nil {
 		return nil, err
 	}
 	if !info.Mode().IsRegular() {
 		return nil, fmt.Errorf("it is not a plain file (%s)", info.Mode().Type())
 	}
-	f, err := root.Open(name)
+	f, err := tree.Open(name)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	return capped.ReadAll(f, maxFile)
+	return capped.ReadAll(f, limit)
 }

@@ -99,7 +99,7 @@ func (v *inspection) organisationGates() (severity verdict.Severity, bypass stri
 	case v.standing == nil:
 		return verdict.Error, ""
 	case len(gates) > 0:
-		judges = slices.DeleteFunc(gates, func(j *job) bool { return !v.required(j.context()) })
+		judges = slices.DeleteFunc(gates, func(j *job) bool { return !requires(v.wanted(), j.context()) })
 	default:
 		judges = v.jobs(governsRole, conformsRole)
 	}

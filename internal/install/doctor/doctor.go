@@ -20,7 +20,6 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/install"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/domainage"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/strict/capped"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict/strictyaml"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
@@ -64,7 +63,9 @@ func Doctor(ctx context.Context, o Options) (*verdict.Report, error) {
 	v := &inspection{tree: root.FS(), branch: cmp.Or(o.Branch, "main"), modes: o.Modes,
 		specification: o.Specification}
 	if o.Forge != nil {
-		v.askForge(ctx, o.Forge)
+		if err := v.askForge(ctx, o.Forge); err != nil {
+			v.unanswered(err)
+		}
 	}
 	if err := v.readWorkflows(); err != nil {
 		return nil, err
@@ -83,8 +84,8 @@ func Doctor(ctx context.Context, o Options) (*verdict.Report, error) {
 	if !v.trial() {
 		v.judgeOwners()
 	}
-	if !v.specification && !v.trial() {
-		if err := v.judgeProtections(ctx, o); err != nil {
+	if v.standing != nil && !v.specification && !v.trial() {
+		if err := v.protect(ctx, o.Forge, Changes{Commit: o.Commit}); err != nil {
 			return nil, err
 		}
 	}
@@ -136,14 +137,13 @@ func (v *inspection) add(s verdict.Severity, code string, pos strict.Pos, fix, f
 		verdict.Finding{Severity: s, Code: code, Pos: pos, Message: message, Fix: cmp.Or(fix, codes[code].Fix)})
 }
 
-func (v *inspection) askForge(ctx context.Context, c *forge.Client) {
+func (v *inspection) askForge(ctx context.Context, c *forge.Client) error {
 	v.forge = c.Repository
 	standing, err := c.Standing(ctx)
-	if err != nil {
-		v.unanswered(err)
-		return
+	if err == nil {
+		v.standing, v.branch = standing, standing.Branch
 	}
-	v.standing, v.branch = standing, standing.Branch
+	return err
 }
 
 // unanswered says that the forge could not be asked.
@@ -155,24 +155,13 @@ func (v *inspection) unanswered(err error) {
 	v.add(verdict.Doubt, "forge-not-read", strict.Pos{}, fix, "%v", err)
 }
 
-// read gives the text of a regular file of the clone, nil where it is not there.
-func (v *inspection) read(name string, limit int) ([]byte, error) {
-	f, err := v.tree.Open(name)
+// read returns the text of a plain file of the clone, nil if it is not there.
+func (v *inspection) read(name string, limit int64) ([]byte, error) {
+	data, err := install.Read(v.tree, name, limit)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("it is not a regular file (%s)", info.Mode().Type())
-	}
-	return capped.ReadAll(f, int64(limit))
+	return data, err
 }
 
 // Fixes of more than one finding.
@@ -293,23 +282,6 @@ func (v *inspection) wanted() repoconfig.Protection {
 }
 
 const applyFix = "run oap-gate forge protect --apply with a token that may administer"
-
-func (v *inspection) judgeProtections(ctx context.Context, o Options) error {
-	if v.standing == nil {
-		return nil
-	}
-	_, err := v.judgeReviewers(ctx, o.Forge, o.Commit, false)
-	switch {
-	case forge.Temporary(err):
-		v.unanswered(err)
-	case err != nil:
-		return err
-	}
-	v.differences(forge.Plan(v.standing, v.wanted()), applyFix)
-	v.addStale(v.stale())
-	v.judgeAutoMerge()
-	return nil
-}
 
 // readFix names the permission that shows all protections.
 const readFix = "give a token with the permission Administration: read, of an account that may write"

@@ -16,17 +16,32 @@ import (
 
 // judge looks at what the jobs of a workflow do, in addition to what they differ in from init.
 func (v *inspection) judge(w *workflow) {
+	proposed := w.runsOn("pull_request")
 	for _, j := range w.jobs {
-		v.called = v.called || j.role == callRole && w.runsOn("pull_request")
+		uses := j.get("uses")
+		calls := strings.Contains(uses.text, "oap-gate") // another file, which is not followed
+		v.called = v.called || proposed && (calls || j.role == callRole)
+		if calls && (proposed || w.uses()) {
+			v.add(verdict.Doubt, "reusable-workflow", uses.Pos, "", "job %q calls %q, which is not followed", j.key,
+				uses.text)
+		}
 		v.judgeOther(j)
-		if w.uses() || w.runsOn("pull_request") {
-			v.judgeReusable(j)
-		}
 		if slices.ContainsFunc(j.steps, (*step).gates) {
-			v.judgeSecrets(j)
+			secrets, tokens := j.secrets()
+			for _, n := range secrets {
+				v.add(verdict.Error, "secrets", n.Pos, "", "")
+			}
+			for _, n := range tokens {
+				if j.role != governsRole { // which reads the reviews by it
+					v.add(verdict.Warning, "token", n.Pos, "", "")
+				}
+			}
 		}
-		if j.role != noRole {
-			v.judgeScripts(j)
+		for _, s := range j.steps {
+			if at, found := s.worded(j); found != "" && j.role != noRole {
+				v.add(verdict.Error, "script-injection", at.Pos, "",
+					"a script of job %q holds %q, which a stranger words", j.key, strings.TrimSpace(found)+" }}")
+			}
 		}
 	}
 }
@@ -87,18 +102,6 @@ func (j *job) secrets() (secrets, tokens []*node) {
 	return secrets, tokens
 }
 
-func (v *inspection) judgeSecrets(j *job) {
-	secrets, tokens := j.secrets()
-	for _, n := range secrets {
-		v.add(verdict.Error, "secrets", n.Pos, "", "")
-	}
-	for _, n := range tokens {
-		if j.role != governsRole { // which reads the reviews by it
-			v.add(verdict.Warning, "token", n.Pos, "", "")
-		}
-	}
-}
-
 // only returns the checks to which an input limits the gate; none: it runs all.
 func only(input *node) []string {
 	if expression().MatchString(input.text) {
@@ -108,16 +111,6 @@ func only(input *node) []string {
 }
 
 func isCheckout(s *step) bool { return s.action() == "actions/checkout" }
-
-// judgeReusable looks at jobs without steps, which call another file.
-func (v *inspection) judgeReusable(j *job) {
-	uses := j.get("uses")
-	if strings.Contains(uses.text, "oap-gate") {
-		v.called = v.called || j.w.runsOn("pull_request")
-		v.add(verdict.Doubt, "reusable-workflow", uses.Pos, "",
-			"job %q calls %q, which is not followed", j.key, uses.text)
-	}
-}
 
 var pinned = plain.Pattern(`@[0-9a-f]{40}$`)
 
@@ -129,15 +122,6 @@ var hostile = plain.Pattern(`(?i)` + within + `(?:github\.head_ref|github\.event
 	`head\.label|head\.repo\.(?:default_branch|description|homepage)|message|name|email|label)\b|` +
 	`github\.event\.client_payload\b|` +
 	`tojson\(\s*github(?:\.event(?:\.\w+|\.\S*\.head(?:\.repo)?)?)?\s*\))`)
-
-func (v *inspection) judgeScripts(j *job) {
-	for _, s := range j.steps {
-		if at, found := s.worded(j); at.there() {
-			v.add(verdict.Error, "script-injection", at.Pos, "",
-				"a script of job %q holds %q, which a stranger words", j.key, strings.TrimSpace(found)+" }}")
-		}
-	}
-}
 
 // worded returns the script of a step that holds an expression with a stranger's text, and the expression.
 func (s *step) worded(j *job) (*node, string) {
@@ -166,63 +150,58 @@ func (s *step) worded(j *job) (*node, string) {
 
 // judgeCoverage holds the jobs that the branch requires to every check of RFC 0026 section 6.
 func (v *inspection) judgeCoverage() {
-	gates := v.gates()
-	if v.unreadable {
-		return // the gate may be in the file that could not be read
-	}
+	gates, what := v.gates(), ""
 	if v.specification {
-		if !v.governs() && !v.called {
-			v.add(verdict.Error, "no-gate", strict.Pos{Path: workflowDirectory}, v.initFix(),
-				"no workflow runs the gates of the specification on pull_request")
-		}
-		v.judgeContexts(v.jobs(governsRole))
-		return
+		gates, what = v.jobs(governsRole), "no workflow runs the gates of the specification on pull_request"
 	}
-	if len(gates) == 0 && (v.called || v.governs() || v.conforms()) {
-		return // the gate is in a file or a script that is not read, or this is the repository of the specification, or of
-		// what is compared with a companion protocol
+	// The gate may be in a file or a script that is not read. What is compared with a protocol has none.
+	elsewhere := v.unreadable || v.called || !v.specification && (v.governs() || v.conforms())
+	if len(gates) == 0 && !elsewhere {
+		v.add(verdict.Error, "no-gate", strict.Pos{Path: workflowDirectory}, v.initFix(), "%s", what)
 	}
-	if len(gates) == 0 {
-		v.add(verdict.Error, "no-gate", strict.Pos{Path: workflowDirectory}, v.initFix(), "")
+	if len(gates) == 0 || v.unreadable {
 		return
 	}
 	v.judgeContexts(gates)
-	all := false // a required job runs every check
-	var some, unused []string
+	if v.specification {
+		return
+	}
+	var run, unused []string // checks that required jobs run, and the names of other jobs
 	for _, j := range gates {
-		if !v.required(j.context()) {
+		if !requires(v.wanted(), j.context()) {
 			unused = append(unused, j.context())
 			continue
 		}
 		for _, s := range j.steps {
-			if s.role == checkRole {
-				ids := only(s.input("checks"))
-				all, some = all || len(ids) == 0, append(some, ids...)
+			ids := only(s.input("checks"))
+			for _, c := range checks.All {
+				if s.role == checkRole && (len(ids) == 0 || slices.Contains(ids, c.ID)) {
+					run = append(run, c.ID)
+				}
 			}
 		}
 	}
-	fix := "run them in a job that is required"
+	fix, at := "run them in a job that is required", v.place("protection.required_checks")
 	if unused != nil {
 		fix = fmt.Sprintf("add to required_checks what of %q runs them", unused)
 	}
-	runs := func(id string) bool { return all || slices.Contains(some, id) }
-	if !slices.ContainsFunc(checks.All, func(c *checks.Check) bool { return runs(c.ID) }) {
-		v.add(verdict.Error, "section-6", v.place("protection.required_checks"), fix,
+	if run == nil {
+		v.add(verdict.Error, "section-6", at, fix,
 			"RFC 0026 section 7 requires every check of section 6: no required check runs the gate")
 		return
 	}
 	for _, row := range checks.Section6 {
-		if missing := slices.DeleteFunc(checks.InRow(row), runs); len(missing) > 0 {
-			v.add(verdict.Error, "section-6", v.place("protection.required_checks"), fix,
-				"RFC 0026 section 6, %q: no required check runs %q", row, missing)
+		missing := slices.DeleteFunc(checks.InRow(row), func(id string) bool { return slices.Contains(run, id) })
+		if len(missing) > 0 {
+			v.add(verdict.Error, "section-6", at, fix, "RFC 0026 section 6, %q: no required check runs %q", row,
+				missing)
 		}
 	}
 }
 
-// required reports whether the branch requires a check of that name; where there is no repo-config, every gate counts.
-func (v *inspection) required(context string) bool {
-	return v.config == nil || slices.ContainsFunc(v.config.Protection.RequiredChecks,
-		func(c repoconfig.RequiredCheck) bool { return c.Context == context })
+// requires reports whether a branch requires a check of that name.
+func requires(p repoconfig.Protection, context string) bool {
+	return slices.ContainsFunc(p.RequiredChecks, func(c repoconfig.RequiredCheck) bool { return c.Context == context })
 }
 
 // judgeContexts looks at the names under which jobs report.

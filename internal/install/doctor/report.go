@@ -8,7 +8,6 @@ import (
 	"maps"
 	"regexp"
 	"slices"
-	"strings"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/forge"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/forge/repoconfig"
@@ -33,8 +32,17 @@ type Changes struct {
 // what is reported. A forge that does not answer for now is a finding; any other error of it is returned.
 func Protect(ctx context.Context, c *forge.Client, file *repoconfig.File, tree fs.FS,
 	may Changes) (*verdict.Report, error) {
-	v := &inspection{tree: tree, branch: "main", forge: c.Repository, config: file, examined: []string{repoconfig.Path}}
-	switch err := v.protect(ctx, c, may); {
+	look := &inspection{tree: tree} // what it finds is not about the protections
+	if err := look.readWorkflows(); err != nil {
+		return nil, err
+	}
+	v := &inspection{tree: tree, branch: "main", config: file, examined: []string{repoconfig.Path},
+		workflows: look.workflows, unreadable: look.unreadable}
+	err := v.askForge(ctx, c)
+	if err == nil {
+		err = v.protect(ctx, c, may)
+	}
+	switch {
 	case forge.Temporary(err):
 		v.unanswered(err)
 	case err != nil:
@@ -45,101 +53,76 @@ func Protect(ctx context.Context, c *forge.Client, file *repoconfig.File, tree f
 
 // protect compares the protections and, if it may, applies them, unless a required review could never be given.
 func (v *inspection) protect(ctx context.Context, c *forge.Client, may Changes) error {
-	done, err := forge.Protect(ctx, c, v.config.Protection, false)
-	if err != nil {
+	stop, err := v.judgeReviewers(ctx, c, may.Commit, may.AllowLockOut)
+	if !may.Apply && forge.Temporary(err) {
+		v.unanswered(err)
+		err = nil
+	}
+	if err != nil || stop && may.Apply {
+		if v.writers != "" {
+			v.notReadable("the accounts that may write, so that nothing was changed (--allow-lock-out overrides it)",
+				[]string{v.writers})
+		}
 		return err
 	}
-	v.standing, v.branch = done.Standing, done.Branch
-	stop, err := v.judgeReviewers(ctx, c, may.Commit, may.AllowLockOut)
-	fix := applyFix
-	switch {
-	case err != nil:
-		return err
-	case stop && may.Apply && v.writers != "":
-		v.notReadable("the accounts that may write, so that nothing was changed (--allow-lock-out overrides it)",
-			[]string{v.writers})
-		return nil
-	case stop && may.Apply:
-		return nil
-	case may.Apply:
-		if done, err = forge.Protect(ctx, c, v.config.Protection, true); err != nil {
+	differences, fix := forge.Plan(v.standing, v.wanted()), applyFix
+	if may.Apply {
+		done, err := forge.Protect(ctx, c, v.standing, v.wanted())
+		if err != nil {
 			return err
 		}
-		v.standing, v.applied = done.Standing, done.Applied
+		v.standing, v.applied, differences = done.Standing, done.Applied, done.Differences
 		fix = "read the settings of the branch at the forge, which did not take the change"
-	}
-	if done.Organization != nil {
-		v.add(verdict.Error, "organization-setting", strict.Pos{}, "",
-			"the settings of workflows are not changed: %v", done.Organization)
-		done.Differences = slices.DeleteFunc(done.Differences, forge.Difference.OfWorkflows)
+		if done.Organization != nil {
+			v.add(verdict.Error, "organization-setting", strict.Pos{}, "",
+				"the settings of workflows are not changed: %v", done.Organization)
+			differences = slices.DeleteFunc(differences, forge.Difference.OfWorkflows)
+		}
 	}
 	if may.AllowLockOut {
 		v.writers = ""
 	}
-	v.differences(done.Differences, fix)
-	look := &inspection{tree: v.tree} // what it finds is not about the protections
-	if err := look.readWorkflows(); err != nil {
-		return err
-	}
-	v.workflows, v.unreadable = look.workflows, look.unreadable
-	if stale := v.stale(); stale != nil && may.Apply && may.Prune {
-		gone, err := c.Prune(ctx, v.branch, stale)
+	v.differences(differences, fix)
+	if may.Apply && may.Prune && !v.unreadable {
+		gone, err := c.Prune(ctx, v.branch, v.stale)
 		if v.applied = append(v.applied, gone...); err != nil {
 			return err
 		}
 	} else {
-		v.addStale(stale)
+		v.addStale()
 	}
-	if may.Apply && v.autoMergeOff() {
+	// A job asks the forge to merge later.
+	switch off := v.has(mergeRole) && v.standing.AutoMerge != nil && !*v.standing.AutoMerge; {
+	case off && may.Apply:
 		allowed, err := c.AllowAutoMerge(ctx)
 		if err != nil {
 			return err
 		}
 		v.applied = append(v.applied, allowed)
-	} else {
-		v.judgeAutoMerge()
+	case off:
+		v.add(verdict.Warning, "auto-merge-off", strict.Pos{}, "", "")
 	}
 	return nil
 }
 
-// autoMergeOff reports whether a job asks the forge to merge later, and the repository does not allow it.
-func (v *inspection) autoMergeOff() bool {
-	return v.has(mergeRole) && v.standing.AutoMerge != nil && !*v.standing.AutoMerge
+// stale reports whether a required check is one that nobody wants and that no job reports, so that a pull request would
+// wait for it permanently. A workflow that could not be read may have the job.
+func (v *inspection) stale(r repoconfig.RequiredCheck) bool {
+	return !v.unreadable && (r.AppID == 0 || r.AppID == forge.ActionsApp) && !v.reports(r.Context) &&
+		!requires(v.wanted(), r.Context)
 }
 
-func (v *inspection) judgeAutoMerge() {
-	if v.autoMergeOff() {
-		v.add(verdict.Warning, "auto-merge-off", strict.Pos{}, "", "")
-	}
-}
-
-// stale returns whether a required check is one that nobody wants and that no job reports, so that a pull request would
-// wait for it permanently. It returns nil if a workflow could not be read, whose job may report it.
-func (v *inspection) stale() func(repoconfig.RequiredCheck) bool {
-	if v.unreadable {
-		return nil
-	}
-	wanted := v.wanted().RequiredChecks
-	return func(r repoconfig.RequiredCheck) bool {
-		return !slices.ContainsFunc(wanted, func(w repoconfig.RequiredCheck) bool { return w.Context == r.Context }) &&
-			(r.AppID == 0 || r.AppID == forge.ActionsApp) && !v.reports(r.Context)
-	}
-}
-
-// addStale warns of the stale checks that the forge requires. A nil stale has none.
-func (v *inspection) addStale(stale func(repoconfig.RequiredCheck) bool) {
-	var names []string
+// addStale warns of the stale checks that the forge requires.
+func (v *inspection) addStale() {
+	said := map[string]bool{}
 	for _, layer := range v.standing.Layers {
 		for _, r := range layer.Protection.RequiredChecks {
-			if stale != nil && stale(r) && !slices.Contains(names, r.Context) {
-				names = append(names, r.Context)
+			if !said[r.Context] && v.stale(r) {
+				said[r.Context] = true
+				v.add(verdict.Warning, "stale-context", strict.Pos{}, "", "the branch requires the check %q, which no "+
+					"job of a workflow here reports: pull requests would wait for it permanently", r.Context)
 			}
 		}
-	}
-	for _, name := range names {
-		v.add(verdict.Warning, "stale-context", strict.Pos{}, "",
-			"the branch requires the check %q, which no job of a workflow here reports: pull requests would wait for "+
-				"it permanently", name)
 	}
 }
 
@@ -148,11 +131,8 @@ func (v *inspection) addStale(stale func(repoconfig.RequiredCheck) bool) {
 func (v *inspection) reports(context string) bool {
 	for _, w := range v.workflows {
 		for _, j := range w.jobs {
-			var parts []string
-			for _, part := range computed().Split(j.context(), -1) {
-				parts = append(parts, regexp.QuoteMeta(part))
-			}
-			if regexp.MustCompile(`^` + strings.Join(parts, `.*`) + `(?: \(.*\)| / .*)?$`).MatchString(context) {
+			name := computed().ReplaceAllString(regexp.QuoteMeta(j.context()), ".*")
+			if regexp.MustCompile(`^` + name + `(?: \(.*\)| / .*)?$`).MatchString(context) {
 				return true
 			}
 		}

@@ -112,9 +112,9 @@ var table = []row{
 // One that is added may be there if init does not write it. Any other that is not as init writes it is a warning; it is
 // not judged if init does not write it and it is not known.
 const (
-	loose = "on/pull_request name run-name on jobs env concurrency defaults job/name job/env job/permissions job/steps " +
-		"job/environment job/concurrency job/defaults job/outputs job/strategy job/continue-on-error step/*/name " +
-		"step/*/id step/*/uses step/*/with step/*/env step/*/timeout-minutes step/*/with/retention-days"
+	loose = "on/pull_request name run-name on jobs env concurrency defaults job/name job/env job/permissions " +
+		"job/steps job/environment job/concurrency job/defaults job/outputs job/strategy job/continue-on-error " +
+		"step/*/name step/*/id step/*/uses step/*/with step/*/env step/*/timeout-minutes step/*/with/retention-days"
 	added = "on/*/* step/*/with/*"
 	known = "job/if job/needs step/*/if"
 )

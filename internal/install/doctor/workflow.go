@@ -216,11 +216,8 @@ func (v *inspection) readWorkflows() error {
 			continue
 		}
 		v.examined = append(v.examined, name)
-		var data []byte
-		if err = fmt.Errorf("it is not a regular file (%s)", entry.Type()); entry.Type().IsRegular() {
-			data, err = v.read(name, maxWorkflow)
-		}
 		var w *workflow
+		data, err := v.read(name, maxWorkflow)
 		if err == nil {
 			w, err = v.newWorkflow(name, data)
 		}
@@ -305,7 +302,7 @@ func (v *inspection) roleOf(w *workflow, s *step) role {
 
 var (
 	continued = plain.Pattern(`\\\r?\n`)
-	computed  = plain.Pattern(`\$\{\{[^}]*\}\}`)
+	computed  = plain.Pattern(`\\\$\\\{\\\{[^}]*\\\}\\\}`) // an expression, as QuoteMeta spells it
 	remark    = plain.Pattern(`(?m)"[^"\n]*"|'[^'\n]*'|(?:^|\s)#.*$`)
 )
 
