@@ -331,15 +331,11 @@ func TestConfirmed(t *testing.T) {
 			world: `base: [{listing: nova, set: {/manifest_uri: "` + at + `"}}]` + moved +
 				"}\n  - {url: " + manifestURL + ", status: 404}", want: `
 			pass L1
-			identity: warn; warning target-folder manifest#
-			revocation: pass
-			registry-anchor: pass; notice anchored receipt#`},
+			identity: warn; warning target-folder manifest#`},
 		{name: "the clone lists another URL", text: at, clone: "main",
 			world: "base: [{listing: nova}]" + moved + "}\n  - {url: " + manifestURL + ", status: 404}", want: `
 			fail
-			identity: fail; error manifest-host manifest#
-			revocation: pass
-			registry-anchor: pass; notice anchored receipt#`},
+			identity: fail; error manifest-host manifest#`},
 	})
 }
 
