@@ -56,9 +56,7 @@ func TestAuditKilled(t *testing.T) {
 	}
 	before := clitest.Read(t, state)
 	args = append(args, "--rev", "main")
-	if code, out := clitest.Program(t, args...); code != 0 {
-		t.Fatalf("exit status %d: %s", code, out)
-	}
+	clitest.Run(t, 0, "", args...)
 	after := clitest.Read(t, state)
 	if bytes.Equal(before, after) {
 		t.Fatal("the checkpoint did not move")
@@ -72,9 +70,7 @@ func TestAuditKilled(t *testing.T) {
 		}
 		wholeDocuments(t, cache)
 	}
-	if code, out := clitest.Program(t, args...); code != 0 {
-		t.Fatalf("exit status %d: %s", code, out)
-	}
+	clitest.Run(t, 0, "", args...)
 	if now := clitest.Read(t, state); !bytes.Equal(now, after) {
 		t.Errorf("the checkpoint is %q", now)
 	}
@@ -285,9 +281,7 @@ func TestAuditFullDisk(t *testing.T) {
 	state, cache := filepath.Join(disk, "state"), filepath.Join(disk, "cache")
 	args := slices.Concat([]string{"audit", "--checkpoint", state, "--origin", "registry.example", "--cache", cache},
 		w.Args())
-	if code, out := clitest.Program(t, append(args, "--rev", "main^", "--offline")...); code != 0 {
-		t.Fatalf("exit status %d: %s", code, out)
-	}
+	clitest.Run(t, 0, "", append(args, "--rev", "main^", "--offline")...)
 	before := clitest.Read(t, state)
 	must.OK(t, os.MkdirAll(filepath.Join(cache, "documents"), 0o700))
 	must.OK(t, os.MkdirAll(filepath.Join(cache, "requests"), 0o700))
@@ -306,9 +300,7 @@ func TestAuditFullDisk(t *testing.T) {
 	wholeDocuments(t, cache)
 	// Room again: the run is the one that it would have been.
 	must.OK(t, os.Remove(filepath.Join(disk, "full")))
-	if code, out := clitest.Program(t, append(args, "--rev", "main")...); code != 0 {
-		t.Errorf("exit status %d: %s", code, out)
-	}
+	clitest.Run(t, 0, "", append(args, "--rev", "main")...)
 	if now := clitest.Read(t, state); bytes.Equal(now, before) {
 		t.Error("the checkpoint did not move")
 	}
@@ -344,9 +336,7 @@ func TestAuditLeftovers(t *testing.T) {
 	then := time.Now().Add(-24 * time.Hour)
 	must.OK(t, os.Chtimes(left, then, then))
 	for range 2 {
-		if code, out := clitest.Program(t, args...); code != 0 {
-			t.Fatalf("exit status %d: %s", code, out)
-		}
+		clitest.Run(t, 0, "", args...)
 	}
 	if there, err := os.ReadDir(dir); err != nil || len(there) != 1 {
 		t.Errorf("%v are left, %v", there, err)

@@ -117,9 +117,7 @@ func TestMirrorNotBackdated(t *testing.T) {
 	old := m.dated(now(-40, 0))
 	m.dated(now(-39, 0))
 	next = m.serve(m.dated(now(12, 0)))
-	if out := m.run(0, next, "--at", now(12, 1), "--offline"); !strings.Contains(out, "2 commits from it on bring") {
-		t.Errorf("it says\n%s", out)
-	}
+	m.says("2 commits from it on bring", 0, next, "--at", now(12, 1), "--offline")
 	if s := m.state(); len(s.Backdated) != 1 || s.Backdated[0].Commit != old {
 		t.Errorf("the state has %+v", s.Backdated)
 	}

@@ -56,16 +56,13 @@ func emptied([]byte) []byte  { return []byte{} }
 
 // TestMirrorRepairs damages each file of the clone: one run notices, names and repairs it, and accuses nobody.
 func TestMirrorRepairs(t *testing.T) {
-	m := newMirrored(t)
-	first := m.git(m.work, "rev-parse", "HEAD")
-	m.run(0, first)
+	m, first := running(t)
 	other := m.push("README.md", "# a tip before a rewrite\n")
 	m.run(0, other)
 	m.git(m.work, "reset", "-q", "--hard", first)
 	m.push("README.md", "# a rewrite\n")
 	m.run(1, other)
-	m.git(m.work, "reset", "-q", "--hard", other)
-	m.git(m.work, "push", "-q", "-f", "origin", "HEAD:main")
+	m.serve(other)
 	m.run(0, other)
 	first = other
 	checkpoint := clitest.Read(t, m.file("checkpoint"))
@@ -199,9 +196,7 @@ func TestMirrorReverify(t *testing.T) {
 	}
 	forge()
 	m.ends(0, "", first, "--at", "2026-06-05T12:00:00Z")
-	if out := m.run(0, first, "--at", "2026-06-09T12:00:00Z"); !strings.Contains(out, "[clone-repaired]") {
-		t.Errorf("it says\n%s", out)
-	}
+	m.says("[clone-repaired]", 0, first, "--at", "2026-06-09T12:00:00Z")
 	if s := m.state(); s.ReverifiedAt.Format("2006-01-02") != "2026-06-09" || s.Pass != nil {
 		t.Errorf("reverified at %s, the pass is %+v", s.ReverifiedAt, s.Pass)
 	}
@@ -259,9 +254,7 @@ func TestMirrorUndamaged(t *testing.T) {
 
 // TestMirrorLost damages what the origin no longer serves, or cannot serve now: an error of the clone, and no finding.
 func TestMirrorLost(t *testing.T) {
-	m := newMirrored(t)
-	first := m.git(m.work, "rev-parse", "HEAD")
-	m.run(0, first)
+	m, first := running(t)
 	pack := m.only("registry.git/objects/pack/pack-*.pack")
 	edit(t, pack, flipped(60))
 	m.push("README.md", "# another root\n", "--amend")
@@ -294,9 +287,7 @@ func (m *mirrored) all(pattern string) []string {
 
 // TestMirrorSalvages damages a pack that alone has what was verified, in an object that nothing needs any more.
 func TestMirrorSalvages(t *testing.T) {
-	m := newMirrored(t)
-	first := m.git(m.work, "rev-parse", "HEAD")
-	m.run(0, first)
+	m, _ := running(t)
 	second := m.push("README.md", "# on\n")
 	m.run(0, second)
 	m.git(m.work, "checkout", "-q", "--orphan", "alone")
@@ -359,9 +350,7 @@ func TestMirrorOriginGone(t *testing.T) {
 
 // TestMirrorShallowOrigin has an origin that leaves out what its branch needs: nobody can repair that but the origin.
 func TestMirrorShallowOrigin(t *testing.T) {
-	m := newMirrored(t)
-	first := m.git(m.work, "rev-parse", "HEAD")
-	m.run(0, first)
+	m, first := running(t)
 	m.push("README.md", "# on\n")
 	last := m.push("README.md", "# and on\n")
 	must.OK(t, os.Rename(m.origin, m.origin+".full"))
@@ -370,9 +359,7 @@ func TestMirrorShallowOrigin(t *testing.T) {
 	m.ends(1, fix, first)
 	dir := m.dir
 	m.dir = filepath.Join(t.TempDir(), "new")
-	if out := m.fails(2); !strings.Contains(out, fix) {
-		t.Errorf("it says\n%s", out)
-	}
+	clitest.Run(t, 2, fix, m.args()...)
 	m.dir = dir
 	must.OK(t, errors.Join(os.RemoveAll(m.origin), os.Rename(m.origin+".full", m.origin)))
 	m.run(0, last)
@@ -430,9 +417,7 @@ func TestAuditDamagedClone(t *testing.T) {
 // TestMirrorRepairsNameNoPath damages files of the directory: what the mirror says about it, which --listen serves,
 // names no path of this machine.
 func TestMirrorRepairsNameNoPath(t *testing.T) {
-	m := newMirrored(t)
-	first := m.git(m.work, "rev-parse", "HEAD")
-	m.run(0, first)
+	m, first := running(t)
 	for i, name := range []string{"registry.git/config", "registry.git/HEAD", "registry.git/refs/heads/main",
 		"registry.git/objects/pack/*.idx", "registry.git/objects/pack/*.pack", "registry.git/refs/remotes/origin/main",
 		"state.json"} {

@@ -60,5 +60,5 @@ func TestMirrorLog(t *testing.T) {
 			t.Errorf("%q: exit status %d\n%s", args, code, out)
 		}
 	}
-	m.fails(2, "--witness-policy", file)
+	clitest.Run(t, 2, "", m.args("--witness-policy", file)...)
 }

@@ -176,7 +176,7 @@ func TestMirrorFixes(t *testing.T) {
 	m.git(m.work, "push", "-q", "origin", "HEAD:none")
 	holds := func(want string, more ...string) {
 		t.Helper()
-		out := m.fails(2, more...)
+		out := clitest.Run(t, 2, "", m.args(more...)...)
 		_, fix, _ := strings.Cut(out, "fix: ")
 		if !strings.Contains(fix, want) {
 			t.Errorf("%q: the fix is %q, want %q", more, fix, want)

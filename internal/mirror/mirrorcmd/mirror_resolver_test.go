@@ -16,7 +16,7 @@ func TestMirrorResolverDeniesAll(t *testing.T) {
 	m := newMirrored(t)
 	head := m.git(m.work, "rev-parse", "HEAD")
 	m.world.Web.Set("https://fay.example/oap-conformance-receipt.json", webtest.Behaviour{Status: 404})
-	m.fails(1)
+	clitest.Run(t, 1, "", m.args()...)
 	refuses := func(when string, want ...string) {
 		t.Helper()
 		if got := m.state().Of(head).Refused; !slices.Equal(got, want) {

@@ -2,7 +2,6 @@ package mirrorcmd_test
 
 import (
 	"path/filepath"
-	"strings"
 	"testing"
 )
 
@@ -20,9 +19,7 @@ func TestMirrorsOfASplitView(t *testing.T) {
 		for _, p := range peers {
 			more = append(more, "--peer", m.server.URL+"/"+filepath.Base(p)+"/registry.git")
 		}
-		if out := m.run(want, verified, more...); !strings.Contains(out, said) {
-			t.Errorf("no word of %q:\n%s", said, out)
-		}
+		m.says(said, want, verified, more...)
 	}
 	serve := func(tip string) { m.git(m.work, "push", "-q", "-f", "origin", tip+":main") }
 	run(a, 0, first, "")

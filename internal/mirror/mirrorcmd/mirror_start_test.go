@@ -32,19 +32,8 @@ func (m *mirrored) stands(verified string) {
 // ends runs the mirror and checks its exit status and what it says, and that a branch did not move.
 func (m *mirrored) ends(want int, text, verified string, more ...string) string {
 	m.t.Helper()
-	return m.endsAs(m.args(more...), want, text, verified)
-}
-
-// endsAs is ends by other arguments; verified is empty for another directory.
-func (m *mirrored) endsAs(args []string, want int, text, verified string) string {
-	m.t.Helper()
-	code, out := clitest.Program(m.t, args...)
-	if code != want || !strings.Contains(out, text) {
-		m.t.Errorf("exit status %d; expected %d and %q\n%s", code, want, text, out)
-	}
-	if verified != "" {
-		m.stands(verified)
-	}
+	out := clitest.Run(m.t, want, text, m.args(more...)...)
+	m.stands(verified)
 	return out
 }
 
@@ -57,9 +46,7 @@ func (m *mirrored) write(name, text string) {
 
 // TestMirrorStartCheckpoint edits the checkpoint in each way: nothing moves before it is verified.
 func TestMirrorStartCheckpoint(t *testing.T) {
-	m := newMirrored(t)
-	first := m.git(m.work, "rev-parse", "HEAD")
-	m.run(0, first)
+	m, first := running(t)
 	old := string(clitest.Read(t, m.file("checkpoint")))
 	second := m.push("README.md", "# on\n")
 	m.run(0, second)
@@ -96,8 +83,7 @@ func TestMirrorStartCheckpoint(t *testing.T) {
 			t.Errorf("%s: the checkpoint was replaced by %q", name, got)
 		}
 	}
-	m.git(m.work, "reset", "-q", "--hard", second)
-	m.git(m.work, "push", "-q", "-f", "origin", "HEAD:main")
+	m.serve(second)
 	// Both fixes lead to a green run.
 	m.write("checkpoint", good)
 	m.run(0, second)
@@ -110,9 +96,7 @@ func TestMirrorStartCheckpoint(t *testing.T) {
 	third := m.push("README.md", "# further\n")
 	m.run(0, third)
 	m.write("checkpoint", old)
-	if out := m.run(0, third); !strings.Contains(out, "[checkpoint-behind]") {
-		t.Errorf("no warning:\n%s", out)
-	}
+	m.says("[checkpoint-behind]", 0, third)
 	if rep := m.report(); rep.History.Walked != 2 {
 		t.Errorf("%d commits were judged again; expected 2", rep.History.Walked)
 	}
@@ -121,8 +105,7 @@ func TestMirrorStartCheckpoint(t *testing.T) {
 	}
 	// The same while the origin serves a commit between the two: the branch stays.
 	m.write("checkpoint", old)
-	m.git(m.work, "reset", "-q", "--hard", second)
-	m.git(m.work, "push", "-q", "-f", "origin", "HEAD:main")
+	m.serve(second)
 	if out := m.run(1, third); !strings.Contains(out, "the tip is 1 commit behind the verified one: a lagging "+
 		"replica, or a reset") || strings.Contains(out, "history-rewritten") {
 		t.Errorf("it says\n%s", out)
@@ -130,8 +113,7 @@ func TestMirrorStartCheckpoint(t *testing.T) {
 	if s := m.state(); s.Rewritten.Count != 1 { // that one was from what was never verified
 		t.Errorf("the state has %d rewrites; expected 1", s.Rewritten.Count)
 	}
-	m.git(m.work, "reset", "-q", "--hard", third)
-	m.git(m.work, "push", "-q", "-f", "origin", "HEAD:main")
+	m.serve(third)
 	m.run(0, third)
 }
 
@@ -162,9 +144,7 @@ func TestMirrorStartSignature(t *testing.T) {
 
 // TestMirrorDiverged has a checkpoint and a branch that do not descend from each other.
 func TestMirrorDiverged(t *testing.T) {
-	m := newMirrored(t)
-	first := m.git(m.work, "rev-parse", "HEAD")
-	m.run(0, first)
+	m, first := running(t)
 	second := m.push("README.md", "# on\n")
 	m.run(0, second)
 	ref := "registry.git/refs/heads/main"
@@ -244,9 +224,7 @@ func unwritable(t *testing.T, dir string) {
 
 // TestMirrorKilledInRewrite kills mirrors within a rewrite that was accepted: the next run completes it.
 func TestMirrorKilledInRewrite(t *testing.T) {
-	m := newMirrored(t)
-	first := m.git(m.work, "rev-parse", "HEAD")
-	m.run(0, first)
+	m, first := running(t)
 	file := filepath.Join(t.TempDir(), "accepted")
 	for i := range 6 {
 		m.git(m.work, "reset", "-q", "--hard", first)
@@ -264,9 +242,7 @@ func TestMirrorKilledInRewrite(t *testing.T) {
 
 // TestMirrorReportUnwritable refuses a record in a run whose report cannot be written: no reader takes it for valid.
 func TestMirrorReportUnwritable(t *testing.T) {
-	m := newMirrored(t)
-	first := m.git(m.work, "rev-parse", "HEAD")
-	m.run(0, first)
+	m, first := running(t)
 	must.OK(t, os.Remove(m.file("report.json")))
 	must.OK(t, os.MkdirAll(m.file("report.json/x"), 0o777))
 	m.world.Web.Page("https://eve.example/oap-conformance-receipt.json", []byte("{}"))
@@ -283,8 +259,7 @@ func TestMirrorFrozen(t *testing.T) {
 	m := mirroredOf(t,
 		"base: [{listing: eve}, {commit: List}, {listing: fay}, {commit: List another}, {revoke: eve}]\n")
 	revoked := m.git(m.work, "rev-parse", "HEAD")
-	m.git(m.work, "reset", "-q", "--hard", "HEAD~1")
-	m.git(m.work, "push", "-q", "-f", "origin", "HEAD:main")
+	m.serve("HEAD~1")
 	first := m.git(m.work, "rev-parse", "HEAD")
 	m.run(0, first)
 	heads := m.file("registry.git/refs/heads")
@@ -359,9 +334,7 @@ func TestMirrorArchiveFull(t *testing.T) {
 // TestMirrorFrozenByItsOrigin reads a mirror whose origin serves a history that does not hold, or is down: its branch
 // says nothing of what came after.
 func TestMirrorFrozenByItsOrigin(t *testing.T) {
-	m := newMirrored(t)
-	first := m.git(m.work, "rev-parse", "HEAD")
-	m.run(0, first)
+	m, first := running(t)
 	m.push("implementations/eve.json", "{}\n")
 	m.run(1, first, "--at", "2026-06-03T12:00:00Z")
 	code, out := clitest.Program(t, "list", "--repo", m.dir, "--at", "2026-06-03T12:00:00Z")

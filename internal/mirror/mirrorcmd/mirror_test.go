@@ -49,6 +49,15 @@ func newMirrored(t *testing.T) *mirrored {
 	return mirroredOf(t, twoSteps)
 }
 
+// running is a new mirror after its first run, and the commit that it verified.
+func running(t *testing.T) (m *mirrored, first string) {
+	t.Helper()
+	m = newMirrored(t)
+	first = m.git(m.work, "rev-parse", "HEAD")
+	m.run(0, first)
+	return m, first
+}
+
 // mirroredOf is newMirrored of a registry that is given; the origin serves its base.
 func mirroredOf(t *testing.T, registry string) *mirrored {
 	t.Helper()
@@ -101,22 +110,17 @@ func (m *mirrored) args(more ...string) []string {
 // run mirrors and holds the exit status, and that the verified branch stands at a commit, in a clone, too.
 func (m *mirrored) run(want int, verified string, more ...string) string {
 	m.t.Helper()
-	code, out := clitest.Program(m.t, m.args(more...)...)
-	if code != want {
-		m.t.Fatalf("exit status %d, want %d\n%s", code, want, out)
-	}
+	out := clitest.Run(m.t, want, "", m.args(more...)...)
 	m.shows(verified)
 	return out
 }
 
-// fails runs the mirror, which must end with a status.
-func (m *mirrored) fails(want int, more ...string) string {
+// says is run, whose output must have a text.
+func (m *mirrored) says(text string, want int, verified string, more ...string) {
 	m.t.Helper()
-	code, out := clitest.Program(m.t, m.args(more...)...)
-	if code != want {
-		m.t.Errorf("%q: exit status %d, want %d\n%s", more, code, want, out)
+	if out := m.run(want, verified, more...); !strings.Contains(out, text) {
+		m.t.Errorf("%q: no word of %q:\n%s", more, text, out)
 	}
-	return out
 }
 
 // shows checks what a clone of the mirror gets; an empty commit means a mirror without a branch.
@@ -155,9 +159,7 @@ func (m *mirrored) state() *mirrorstate.State {
 
 // TestMirror follows an origin, which then tampers with its records, rewrites its history, and goes down.
 func TestMirror(t *testing.T) {
-	m := newMirrored(t)
-	first := m.git(m.work, "rev-parse", "HEAD")
-	m.run(0, first)
+	m, first := running(t)
 	for _, name := range []string{"checkpoint", "archive", "cache", "report.json", "report.html", "metrics.prom",
 		"lock"} {
 		if _, err := os.Stat(filepath.Join(m.dir, name)); err != nil {
@@ -184,9 +186,7 @@ func TestMirror(t *testing.T) {
 
 	m.git(m.work, "reset", "-q", "--hard", first)
 	m.push("README.md", "# another past\n")
-	if out := m.run(1, second); !strings.Contains(out, "history-rewritten") {
-		t.Errorf("no word of the rewrite:\n%s", out)
-	}
+	m.says("history-rewritten", 1, second)
 	if got := m.git(filepath.Join(m.dir, "registry.git"), "rev-parse", "refs/rewritten/"+bad); got != bad {
 		t.Errorf("the tip before the rewrite is %s", got)
 	}
@@ -195,8 +195,7 @@ func TestMirror(t *testing.T) {
 	m.git(m.work, "push", "-q", "-f", "origin", "HEAD:main")
 	m.run(1, second)
 	// An ancestor is none either.
-	m.git(m.work, "reset", "-q", "--hard", first)
-	m.git(m.work, "push", "-q", "-f", "origin", "HEAD:main")
+	m.serve(first)
 	m.run(1, second)
 
 	m.git(m.work, "reset", "-q", "--hard", second)
@@ -216,23 +215,19 @@ func TestMirror(t *testing.T) {
 	}
 	fourth := m.push("README.md", "# after it\n")
 	m.run(0, fourth, "--accepted", file)
-	m.git(m.work, "reset", "-q", "--hard", taken)
-	m.git(m.work, "push", "-q", "-f", "origin", "HEAD:main")
+	m.serve(taken)
 	m.run(1, fourth, "--accepted", file)
 	must.OK(t, os.WriteFile(file, []byte(line+"# a file that no verification knows\n"), 0o666))
 	m.run(1, fourth, "--accepted", file)
 	m.push("README.md", "# beside it\n")
 	m.run(1, fourth, "--accepted", file)
-	m.git(m.work, "reset", "-q", "--hard", fourth)
-	m.git(m.work, "push", "-q", "-f", "origin", "HEAD:main")
+	m.serve(fourth)
 	third = fourth
 	m.run(0, third, "--accepted", file)
 
 	report := clitest.Read(t, filepath.Join(m.dir, "report.json"))
 	m.server.Close()
-	if out := m.run(3, third, "--accepted", file); !strings.Contains(out, "try again later") {
-		t.Errorf("it says %s", out)
-	}
+	m.says("try again later", 3, third, "--accepted", file)
 	if !bytes.Equal(report, clitest.Read(t, filepath.Join(m.dir, "report.json"))) {
 		t.Error("an origin that is down changed the report")
 	}
@@ -240,15 +235,10 @@ func TestMirror(t *testing.T) {
 
 // TestMirrorRefuses checks what ends a mirror before it touches anything, and what it says about its directory.
 func TestMirrorRefuses(t *testing.T) {
-	m := newMirrored(t)
-	first := m.git(m.work, "rev-parse", "HEAD")
-	m.run(0, first)
+	m, first := running(t)
 	fails := func(want int, text string, args ...string) {
 		t.Helper()
-		code, out := clitest.Program(t, args...)
-		if code != want || !strings.Contains(out, text) {
-			t.Errorf("%q: exit status %d, want %d and %q\n%s", args, code, want, text, out)
-		}
+		clitest.Run(t, want, text, args...)
 	}
 	at := m.server.URL + "/origin.git"
 	fails(2, "is the mirror of", "mirror", m.server.URL+"/other.git", m.dir)
@@ -293,12 +283,9 @@ func TestMirrorRefuses(t *testing.T) {
 	// A branch that somebody moved on to what was never verified stays there and is judged; no reader takes it.
 	must.OK(t, os.WriteFile(ref, []byte(bad+"\n"), 0o666))
 	m.run(1, bad)
-	if code, out := clitest.Program(t, "list", "--repo", m.dir); code != 2 || !strings.Contains(out, "[mirror-state]") {
-		t.Errorf("list: exit status %d: %s", code, out)
-	}
+	clitest.Run(t, 2, "[mirror-state]", "list", "--repo", m.dir)
 	must.OK(t, os.WriteFile(ref, []byte(first+"\n"), 0o666))
-	m.git(m.work, "reset", "-q", "--hard", first)
-	m.git(m.work, "push", "-q", "-f", "origin", "HEAD:main")
+	m.serve(first)
 	// Without a checkpoint the branch is kept, and all is judged anew.
 	must.OK(t, os.Remove(filepath.Join(m.dir, "checkpoint")))
 	m.run(0, first)
@@ -310,9 +297,7 @@ func TestMirrorRefuses(t *testing.T) {
 
 // TestMirrorFull checks that a mirror that holds as much as it may fetches nothing more.
 func TestMirrorFull(t *testing.T) {
-	m := newMirrored(t)
-	first := m.git(m.work, "rev-parse", "HEAD")
-	m.run(0, first)
+	m, first := running(t)
 	packs := func() int {
 		t.Helper()
 		all, err := filepath.Glob(filepath.Join(m.dir, "registry.git", "objects", "pack", "*.pack"))
@@ -335,19 +320,12 @@ func TestMirrorFull(t *testing.T) {
 	m.git(clone, "update-ref", "-d", "refs/x")
 	// A tip that descends from the verified one comes in however often the history was rewritten before.
 	m.push("README.md", "# another root\n", "--amend")
-	if out := m.run(1, first); !strings.Contains(out, "history-rewritten") {
-		t.Errorf("no word of the rewrite:\n%s", out)
-	}
+	m.says("history-rewritten", 1, first)
 	other := m.push("README.md", "# and another\n", "--amend")
-	if out := m.run(1, first); !strings.Contains(out, "[rewritten-not-kept]") {
-		t.Errorf("no word that a tip is not kept:\n%s", out)
-	}
+	m.says("[rewritten-not-kept]", 1, first)
 	m.git(m.work, "reset", "-q", "--hard", first)
 	second := m.push("README.md", "# on\n")
-	if out := m.run(0, second); !strings.Contains(out, "the tip "+other+" before a rewrite is not kept: "+
-		"refs/rewritten has 100; expected at most 100") {
-		t.Errorf("no word that a tip is not kept:\n%s", out)
-	}
+	m.says("the tip "+other+" before a rewrite is not kept: refs/rewritten has 100; expected at most 100", 0, second)
 	if r := m.state().Rewritten; r.Count != 3 || r.First[2].From != other || r.First[2].To != second {
 		t.Errorf("the state has the rewrites %+v", r)
 	}
@@ -356,9 +334,7 @@ func TestMirrorFull(t *testing.T) {
 	must.OK(t, os.Truncate(large, 1<<30))
 	m.push("README.md", "# further\n")
 	had := packs()
-	if out := m.run(1, second, "--max-disk", "1"); !strings.Contains(out, "--max-disk allows 1073741824") {
-		t.Errorf("no word of the limit:\n%s", out)
-	}
+	m.says("--max-disk allows 1073741824", 1, second, "--max-disk", "1")
 	if now := packs(); now != had {
 		t.Errorf("%d packs, before there were %d", now, had)
 	}
@@ -370,9 +346,7 @@ func TestMirrorFull(t *testing.T) {
 
 // TestMirrorFullOfPeer requires that the pack of a peer is fetched only if --max-disk has room for it.
 func TestMirrorFullOfPeer(t *testing.T) {
-	m := newMirrored(t)
-	first := m.git(m.work, "rev-parse", "HEAD")
-	m.run(0, first)
+	m, first := running(t)
 	root := filepath.Dir(m.origin)
 	m.git(root, "clone", "-q", m.origin, "other")
 	var noise strings.Builder // does not compress
@@ -402,24 +376,18 @@ func TestMirrorFullOfPeer(t *testing.T) {
 		!strings.Contains(out, "fix: name another copy, or give a larger --max-disk") {
 		t.Errorf("no word of the limit:\n%s", out)
 	}
-	if out := m.run(1, first, append(other, "--max-disk", "2")...); !strings.Contains(out, "[split-view]") {
-		t.Errorf("no word of the split view:\n%s", out)
-	}
+	m.says("[split-view]", 1, first, append(other, "--max-disk", "2")...)
 }
 
 // TestMirrorTips checks that a branch of the origin that names no commit, or one that is not whole, is not admitted.
 func TestMirrorTips(t *testing.T) {
-	m := newMirrored(t)
-	first := m.git(m.work, "rev-parse", "HEAD")
-	m.run(0, first)
+	m, first := running(t)
 	m.git(m.work, "-c", "user.name=R", "tag", "-a", "-m", "m", "v1")
 	m.git(m.work, "push", "-q", "origin", "v1")
 	for name, id := range map[string]string{"a blob": m.git(m.work, "rev-parse", "HEAD:README.md"),
 		"a tree": m.git(m.work, "rev-parse", "HEAD^{tree}"), "a tag": m.git(m.work, "rev-parse", "v1")} {
 		must.OK(t, os.WriteFile(filepath.Join(m.origin, "refs", "heads", "main"), []byte(id+"\n"), 0o666))
-		if out := m.run(1, first); !strings.Contains(out, "the origin serves what is not admitted") {
-			t.Errorf("%s: it says %s", name, out)
-		}
+		m.says("the origin serves what is not admitted", 1, first)
 		if got := m.git(filepath.Join(m.dir, "registry.git"), "rev-parse", "refs/remotes/origin/main"); got != first {
 			t.Errorf("%s: the origin is shown at %s", name, got)
 		}
@@ -438,13 +406,9 @@ func TestMirrorPeers(t *testing.T) {
 	m.git(filepath.Join(root, "wide"), "commit", "-q", "--allow-empty", "-m", "m")
 	m.run(0, first, "--peer", m.server.URL+"/same.git")
 	second := m.push("README.md", "# on\n")
-	if out := m.run(1, first, "--peer", m.server.URL+"/other/.git"); !strings.Contains(out, "split view") {
-		t.Errorf("no word of the split view:\n%s", out)
-	}
+	m.says("split view", 1, first, "--peer", m.server.URL+"/other/.git")
 	wide := []string{"--peer", m.server.URL + "/wide/.git"}
-	if out := m.run(2, first, wide...); !strings.Contains(out, "fix: name a directory that git fetched") {
-		t.Errorf("it says %s", out)
-	}
+	m.says("fix: name a directory that git fetched", 2, first, wide...)
 	code, out := clitest.Program(t, append([]string{"audit", "--repo", m.work, "--only", "consistency"}, wide...)...)
 	if code != 2 || !strings.Contains(out, "fix: name a directory that git fetched") {
 		t.Errorf("audit: exit status %d: %s", code, out)
@@ -466,9 +430,7 @@ func TestMirrorPeersNeeded(t *testing.T) {
 	m.git(filepath.Join(root, "alive.git"), "symbolic-ref", "HEAD", "refs/heads/main")
 	usage := func(text string, more ...string) {
 		t.Helper()
-		if out := m.fails(2, more...); !strings.Contains(out, text) {
-			t.Errorf("%q: no word of %q:\n%s", more, text, out)
-		}
+		clitest.Run(t, 2, text, m.args(more...)...)
 	}
 	both := []string{"--peer", alive, "--peer", dead}
 	usage("--peers-needed requires --peer", "--peers-needed", "1")
@@ -514,9 +476,7 @@ func TestMirrorPeersNeeded(t *testing.T) {
 	m.git(root, "init", "-q", "--bare", "-b", "main", "empty.git")
 	empty := m.server.URL + "/empty.git"
 	fourth := m.push("README.md", "# on and on and on\n")
-	if out := m.run(3, third, "--peer", empty); !strings.Contains(out, "is empty") {
-		t.Errorf("it says %s", out)
-	}
+	m.says("is empty", 3, third, "--peer", empty)
 	// A split view fails however few are needed, and however many agree.
 	m.git(root, "clone", "-q", "--branch", "main", m.origin, "split")
 	m.git(filepath.Join(root, "split"), "commit", "-q", "--amend", "-m", "Other")
@@ -678,10 +638,7 @@ func TestMirrorGoesOn(t *testing.T) {
 	if resp.StatusCode != 405 {
 		t.Errorf("POST: status %d", resp.StatusCode)
 	}
-	code, text := clitest.Program(t, m.args()...)
-	if code != 2 || !strings.Contains(text, fmt.Sprintf("is held by process %d of ", cmd.Process.Pid)) {
-		t.Errorf("exit status %d: %s", code, text)
-	}
+	clitest.Run(t, 2, fmt.Sprintf("is held by process %d of ", cmd.Process.Pid), m.args()...)
 	ends(t, cmd)
 }
 

@@ -51,6 +51,16 @@ func Program(t *testing.T, args ...string) (int, string) {
 	return status, out.String() + complaints.String()
 }
 
+// Run runs a program as Program does. It requires an exit status, and a text in what the program prints.
+func Run(t *testing.T, want int, text string, args ...string) string {
+	t.Helper()
+	status, out := Program(t, args...)
+	if status != want || !strings.Contains(out, text) {
+		t.Fatalf("%q: exit status %d; expected %d and %q\n%s", args, status, want, text, out)
+	}
+	return out
+}
+
 // NoEnvironment has no variable.
 func NoEnvironment(string) string { return "" }
 
