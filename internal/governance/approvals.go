@@ -6,77 +6,82 @@ import (
 	"strings"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/governance/page"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
-// approvals is what the reviews of the members of a roster come to.
+// approvals are the reviews of the members of a roster.
 type approvals struct {
-	counted   []approval   // in the order in which they were submitted
-	objectors []maintainer // those whose review asks for changes
-	refused   []verdict.Finding
+	unknown   string       // why the reviews are not known; empty where they are
+	counted   []maintainer // in the order of their reviews
+	times     []string     // each with its Maintainer, for a row
+	objectors []string     // handles of those that ask for changes
 }
 
-// approval is one that counts.
-type approval struct {
-	maintainer
-	review Review
-}
-
-// countApprovals applies the rule for an approval that counts: its user is on the roster and has a role in the
-// repository, is neither a bot nor among own, the opener and authors of the change, and approves the head.
-func countApprovals(members []maintainer, reviews []Review, head string, own []string) approvals {
-	var a approvals
-	refuse := func(severity verdict.Severity, code, fix, format string, args ...any) {
-		a.refused = append(a.refused, verdict.Finding{Severity: severity, Code: code, Fix: fix,
-			Message: fmt.Sprintf(format, args...)})
+// approvals counts the approvals of the members of a roster, and reports why others do not count: an approval counts
+// if its user has a role in the repository, is neither a bot nor the opener or an author of the change, and approves
+// the head. If a form is given, the review must say it.
+func (p *Proposal) approvals(out *verdict.Outcome, at verdict.At, r *roster, form *page.Form) (a approvals, err error) {
+	if p.Forge == nil || p.Forge.Reviews == nil {
+		a.unknown = "the reviews are not known"
+		return a, nil
 	}
-	for _, r := range latest(reviews) {
-		i := slices.IndexFunc(members, func(m maintainer) bool { return m.is(r.User.Login) })
+	reviews, err := p.Forge.Reviews()
+	if err != nil {
+		a.unknown = fmt.Sprintf("the forge did not send the reviews: %v", err)
+		return a, nil
+	}
+	own, err := p.authors(out, at)
+	if err != nil {
+		return a, err
+	}
+	r.count(out)
+	for _, review := range latest(reviews) {
+		i := slices.IndexFunc(r.members, func(m maintainer) bool { return m.is(review.User.Login) })
 		if i < 0 {
 			continue
 		}
-		m := members[i]
+		m := r.members[i]
+		refuse := func(severity verdict.Severity, code, format string, args ...any) {
+			out.Add(at, severity, "", code, "the approval of @%s does not count: %s", m.handle,
+				fmt.Sprintf(format, args...))
+		}
+		said, where := true, ""
+		if form != nil {
+			said, where = phrased(review, form)
+		}
 		switch {
-		case r.state() == "CHANGES_REQUESTED":
-			a.objectors = append(a.objectors, m)
-		case r.state() != "APPROVED":
-		case !slices.Contains([]string{"OWNER", "MEMBER", "COLLABORATOR"}, strings.ToUpper(r.Association)):
-			refuse(verdict.Warning, "login-without-role", fmt.Sprintf("make @%s a member or a collaborator", m.handle),
-				"the approval of @%s does not count: the login is on the roster and has no role in the repository "+
-					"(%q); a freed login can be taken by another", m.handle, shorten(r.Association))
+		case review.state() == "CHANGES_REQUESTED":
+			a.objectors = append(a.objectors, m.handle)
+		case review.state() != "APPROVED":
+		case !slices.Contains([]string{"OWNER", "MEMBER", "COLLABORATOR"}, strings.ToUpper(review.Association)):
+			refuse(verdict.Warning, "login-without-role", "the login is on the roster and has no role in the "+
+				"repository (%q); a freed login can be taken by another", shorten(review.Association))
 		case slices.ContainsFunc(own, m.is):
-			refuse(verdict.Warning, "own-approval", "ask another Maintainer",
-				"the approval of @%s does not count: the change is the Maintainer's own", m.handle)
-		case r.bot():
-			refuse(verdict.Notice, "bot-approval", "", "the approval of @%s does not count: it is a bot's", m.handle)
-		case head == "" || !strings.EqualFold(r.Commit, head):
-			refuse(verdict.Warning, "stale-approval", fmt.Sprintf("ask @%s for a review of the head", m.handle),
-				"the approval of @%s does not count: it is of commit %.12q, and the head is %.12q", m.handle, r.Commit,
-				head)
+			refuse(verdict.Warning, "own-approval", "the change is the Maintainer's own")
+		case review.bot():
+			refuse(verdict.Notice, "bot-approval", "it is a bot's")
+		case p.Head == "" || !strings.EqualFold(review.Commit, p.Head):
+			refuse(verdict.Warning, "stale-approval", "it is of commit %.12q, and the head is %.12q", review.Commit,
+				p.Head)
+		case !said:
+			refuse(verdict.Warning, "phrase-missing", "it does not say Charter Review Gate cleared%s", where)
 		default:
-			a.counted = append(a.counted, approval{m, r})
+			a.counted = append(a.counted, m)
+			a.times = append(a.times, fmt.Sprintf("@%s at %s", m.handle,
+				review.Submitted.UTC().Format("2006-01-02 15:04 MST")))
 		}
 	}
-	return a
-}
-
-// members returns who approve.
-func (a *approvals) members() []maintainer {
-	var out []maintainer
-	for _, one := range a.counted {
-		out = append(out, one.maintainer)
-	}
-	return out
+	return a, nil
 }
 
 // missing names the members of a roster whose approval does not count yet, those of other organisations first.
-func (a *approvals) missing(members []maintainer) string {
-	counted := a.members()
-	organisations := organisationsOf(counted)
+func (a *approvals) missing(r *roster) string {
 	var fresh, same []string
-	for _, m := range members {
+	organisations := organisationsOf(a.counted)
+	for _, m := range r.members {
 		switch {
-		case slices.ContainsFunc(counted, func(c maintainer) bool { return c.is(m.handle) }):
+		case slices.Contains(a.counted, m):
 		case m.organisation != "" && !organisations[m.organisation]:
 			fresh = append(fresh, "@"+m.handle)
 		default:
@@ -87,28 +92,6 @@ func (a *approvals) missing(members []maintainer) string {
 		return "; missing are " + listUpTo(all, 10)
 	}
 	return "; the roster has no others"
-}
-
-// approvals counts the approvals of a roster's members, and reports why others do not count. It returns nil if the
-// reviews are not known; why is then for a message.
-func (p *Proposal) approvals(out *verdict.Outcome, at verdict.At, r *roster) (a *approvals, why string, err error) {
-	if p.Forge == nil || p.Forge.Reviews == nil {
-		return nil, "the reviews are not known", nil
-	}
-	reviews, err := p.Forge.Reviews()
-	if err != nil {
-		return nil, fmt.Sprintf("the forge did not send the reviews: %v", err), nil
-	}
-	own, err := p.authors(out, at)
-	if err != nil {
-		return nil, "", err
-	}
-	counted := countApprovals(r.members, reviews, p.Head, own)
-	for _, f := range counted.refused {
-		out.Add(at, f.Severity, "", f.Code, "%s", f.Message).Fix = f.Fix
-	}
-	r.count(out)
-	return &counted, "", nil
 }
 
 // noReply is an e-mail address by which a forge keeps that of an account to itself.
@@ -143,7 +126,7 @@ func (p *Proposal) authors(out *verdict.Outcome, at verdict.At) ([]string, error
 
 // defaultQuorum warns of a normative change that fewer than three Maintainers of three organisations approve, as
 // governance/RFC-PROCESS.md asks of a change that touches no right.
-func (p *Proposal) defaultQuorum(out *verdict.Outcome, j *Judgement) error {
+func (p *Proposal) defaultQuorum(out *verdict.Outcome, j *Judgement, r *roster) error {
 	const needed = 3
 	i := slices.IndexFunc(p.Views, func(v *View) bool { return len(v.normative()) > 0 })
 	if i < 0 {
@@ -153,22 +136,13 @@ func (p *Proposal) defaultQuorum(out *verdict.Outcome, j *Judgement) error {
 	if err != nil {
 		return err
 	}
-	r, err := rosterOf(p.Base)
-	if err != nil {
-		return err
-	}
-	a, unknown, err := p.approvals(out, at, &r)
-	if err != nil {
-		return err
-	}
-	if unknown != "" {
+	a, err := p.approvals(out, at, r, nil)
+	if a.unknown != "" {
 		j.attest(charterReview, nil, "the default quorum of governance/RFC-PROCESS.md was met: %d approvals by "+
-			"Maintainers of %d organisations; %s", needed, needed, unknown)
-		return nil
-	}
-	if organisations := len(organisationsOf(a.members())); len(a.counted) < needed || organisations < needed {
+			"Maintainers of %d organisations; %s", needed, needed, a.unknown)
+	} else if n := len(organisationsOf(a.counted)); len(a.counted) < needed || n < needed {
 		out.Warnf(at, "", "default-quorum", "%d of %d approvals by Maintainers, of %d of %d organisations, count%s",
-			len(a.counted), needed, organisations, needed, a.missing(r.members))
+			len(a.counted), needed, n, needed, a.missing(r))
 	}
-	return nil
+	return err
 }

@@ -19,8 +19,7 @@ const (
 )
 
 // charterReview requires the stricter quorum for a change that touches a user's right: RFC 0019 section 5.
-func (p *Proposal) charterReview(j *Judgement) (verdict.Outcome, error) {
-	var out verdict.Outcome
+func (p *Proposal) charterReview(j *Judgement) (out verdict.Outcome, err error) {
 	if err := p.rosterChanges(&out, j); err != nil {
 		return out, err
 	}
@@ -28,9 +27,13 @@ func (p *Proposal) charterReview(j *Judgement) (verdict.Outcome, error) {
 	if err != nil {
 		return out, err
 	}
+	r, err := rosterOf(p.Base)
+	if err != nil {
+		return out, err
+	}
 	if len(why.all) == 0 {
 		out.Verified = "no user right is touched"
-		err := p.defaultQuorum(&out, j)
+		err := p.defaultQuorum(&out, j, r)
 		return out.OrPass(), err
 	}
 	j.Charter = true
@@ -40,57 +43,40 @@ func (p *Proposal) charterReview(j *Judgement) (verdict.Outcome, error) {
 			listUpTo(employed, 20))
 	}()
 	at := why.all[0].at
-	r, err := rosterOf(p.Base)
+	if table := (verdict.At{Path: maintainersPath, Line: r.line}); advocates(r.members) == 0 {
+		r.count(&out)
+		code, lacks := "no-user-advocate", fmt.Sprintf("has %s with a @handle, none marked as User Advocate",
+			plain.Count(len(r.members), "row"))
+		if len(r.members) == 0 {
+			code, lacks = "roster-empty", "names 0 Maintainers by @handle (members of the team count only if listed)"
+		}
+		out.Errorf(table, "", code, "the table under Current Maintainers %s; the gate needs %d Maintainers of %d "+
+			"organisations, one a User Advocate; it has %s; %s", lacks, quorum, quorum,
+			ofQuorum("Maintainer", r.members), why).WithFix("%s", rosterFix)
+		return out, nil
+	}
+	a, err := p.approvals(&out, at, r, clearedForm)
 	if err != nil {
 		return out, err
 	}
-	switch roster := (verdict.At{Path: maintainersPath, Line: r.line}); {
-	case len(r.members) == 0:
-		r.count(&out)
-		out.Errorf(roster, "", "roster-empty", "the table under Current Maintainers names 0 Maintainers by @handle "+
-			"(members of the team count only if listed); the gate needs %d of %d organisations, one a "+
-			"User Advocate; %s", quorum, quorum, why).
-			WithFix("1. in a pull request of its own, give each Maintainer a row `| @handle | organisation | term | "+
-				"yes or empty |` and the column User Advocate; %s", afterRoster)
-		return out, nil
-	case advocates(r.members) == 0:
-		r.count(&out)
-		out.Errorf(roster, "", "no-user-advocate", "the table under Current Maintainers has %s with a @handle, "+
-			"none marked as User Advocate; the gate needs %d Maintainers of %d organizations, one marked; it has %s; "+
-			"%s", plain.Count(len(r.members), "row"), quorum, quorum, r.numbers(), why).
-			WithFix("1. in a pull request of its own, %s; %s", r.marking(), afterRoster)
+	if a.unknown != "" {
+		out.Doubtf(at, "", "reviews-unknown", "%s; %s", a.unknown, why)
 		return out, nil
 	}
-	a, unknown, err := p.approvals(&out, at, &r)
-	if err != nil {
-		return out, err
+	for _, handle := range a.objectors {
+		out.Errorf(at, "", "objection", "@%s, a Maintainer, asks for changes", handle)
 	}
-	if unknown != "" {
-		out.Doubtf(at, "", "reviews-unknown", "%s; %s", unknown, why)
-		return out, nil
+	numbers := ofQuorum("approval", a.counted)
+	for i, m := range a.counted {
+		employed = append(employed[:i], fmt.Sprintf("@%s (%s)", m.handle, shorten(m.organisation)))
 	}
-	for _, m := range a.objectors {
-		out.Errorf(at, "", "objection", "@%s, a Maintainer, asks for changes", m.handle)
-	}
-	a.counted = slices.DeleteFunc(a.counted, func(one approval) bool {
-		said, where := phrased(one.review)
-		if !said {
-			out.Warnf(at, "", "phrase-missing", "the approval of @%s does not count: it does not say Charter Review "+
-				"Gate cleared%s", one.handle, where)
-		}
-		return !said
-	})
-	numbers := ofQuorum("approval", a.members())
-	if len(a.counted) > 0 {
-		employed = nil
-		for _, m := range a.counted {
-			employed = append(employed, fmt.Sprintf("@%s (%s)", m.handle, shorten(m.organisation)))
+	if len(a.counted) < quorum || len(organisationsOf(a.counted)) < quorum {
+		f := out.Errorf(at, "", "quorum", "%s%s; %s", numbers, a.missing(r), why)
+		if len(r.members) < quorum || len(organisationsOf(r.members)) < quorum {
+			f.WithFix("%s", rosterFix)
 		}
 	}
-	if len(a.counted) < quorum || len(organisationsOf(a.members())) < quorum {
-		out.Errorf(at, "", "quorum", "%s%s; %s", numbers, a.missing(r.members), why).WithFix("%s", r.remedy())
-	}
-	if advocates(a.members()) == 0 {
+	if advocates(a.counted) == 0 {
 		out.Errorf(at, "", "user-advocate-missing", "no User Advocate is among the approvals that count; %s", numbers)
 	}
 	if !out.Has(verdict.Doubt) {
@@ -99,37 +85,17 @@ func (p *Proposal) charterReview(j *Judgement) (verdict.Outcome, error) {
 	return out.OrPass(), nil
 }
 
-// afterRoster are the steps after the one that changes the roster.
+// rosterFix is the fix of a roster that cannot reach the quorum.
+const rosterFix = "1. in a pull request of its own, fill the table with rows `| @handle | organisation | term | " +
+	"yes or empty |` of 4 Maintainers of 4 organisations, one with yes as User Advocate; " + afterRoster
+
 const afterRoster = "2. merge it; 3. update this branch; 4. four of them approve with the phrase \"Charter Review " +
 	"Gate cleared\""
-
-// marking says what a roster without a User Advocate lacks.
-func (r *roster) marking() string {
-	mark := "mark a Maintainer with yes in the column User Advocate, which the table may lack"
-	if len(r.members) < quorum || len(organisationsOf(r.members)) < quorum {
-		return fmt.Sprintf("add rows until the table names %d Maintainers of %d organizations, and %s", quorum, quorum,
-			mark)
-	}
-	return mark
-}
-
-// numbers says what of the three numbers that the gate needs a roster has.
-func (r *roster) numbers() string { return ofQuorum("Maintainer", r.members) }
 
 // ofQuorum says how much of each of the three numbers that the gate needs is there.
 func ofQuorum(what string, members []maintainer) string {
 	return fmt.Sprintf("%d of %d %ss, %d of %d organisations, %d of 1 User Advocate", len(members), quorum, what,
 		len(organisationsOf(members)), quorum, advocates(members))
-}
-
-// remedy says how the quorum is reached, beginning with the roster if it names too few.
-func (r *roster) remedy() string {
-	const ask = "ask for reviews of the head that have the words Charter Review Gate cleared"
-	if len(r.members) >= quorum && len(organisationsOf(r.members)) >= quorum {
-		return ask
-	}
-	return fmt.Sprintf("add Maintainers to %s in a pull request of its own, since it names %s; then %s",
-		maintainersPath, r.numbers(), ask)
 }
 
 // charterLabel says where the label is. It only asks for issues if nothing else shows the label.

@@ -409,20 +409,17 @@ func TestRosterChanged(t *testing.T) {
 
 // TestRosterFix follows the fixes of roster-empty and no-user-advocate step by step, until the gate passes.
 func TestRosterFix(t *testing.T) {
-	const mark = "mark a Maintainer with yes in the column User Advocate"
-	for _, c := range []struct{ name, rows, code, fix string }{
-		{"nobody by handle", "| the team | A | 2026 |\n", "roster-empty",
-			"`| @handle | organisation | term | yes or empty |`"},
-		{"too few", "| @ann | A | 2026 |\n", "no-user-advocate",
-			"add rows until the table names 4 Maintainers of 4 organizations, and " + mark},
+	for _, c := range []struct{ name, rows, code string }{
+		{"nobody by handle", "| the team | A | 2026 |\n", "roster-empty"},
+		{"too few", "| @ann | A | 2026 |\n", "no-user-advocate"},
 		{"nobody marked", "| @ann | A | 2026 |\n| @bob | B | 2026 |\n| @cyd | C | 2026 |\n| @dee | D | 2026 |\n",
-			"no-user-advocate", "1. in a pull request of its own, " + mark},
+			"no-user-advocate"},
 	} {
-		t.Run(c.name, func(t *testing.T) { followRoster(t, c.rows, c.code, c.fix) })
+		t.Run(c.name, func(t *testing.T) { followRoster(t, c.rows, c.code) })
 	}
 }
 
-func followRoster(t *testing.T, rows, code, fix string) {
+func followRoster(t *testing.T, rows, code string) {
 	const page = "governance/MAINTAINERS.md"
 	repo, err := fixture.NewBareRepo(t.TempDir())
 	if err != nil {
@@ -454,7 +451,7 @@ func followRoster(t *testing.T, rows, code, fix string) {
 	}
 	got, r := judge("topic", nil)
 	if got[0] != "error "+code+" "+page || r.Findings[0].Pos.Line != 5 ||
-		!strings.Contains(r.Findings[0].Fix, fix) {
+		r.Findings[0].Fix != rosterFix {
 		t.Fatalf("got %q %+v", got, r.Findings)
 	}
 
@@ -503,7 +500,7 @@ func TestSmallRoster(t *testing.T) {
 	got, r := found(t, p, "charter-review")
 	if !slices.Equal(got, []string{"error quorum rfcs/RFC-0016-x.md"}) ||
 		!strings.Contains(r.Findings[0].Message, "4 of 4 approvals, 1 of 4 organisations, 1 of 1 User Advocate") ||
-		!strings.HasPrefix(r.Findings[0].Fix, "add Maintainers to governance/MAINTAINERS.md") {
+		r.Findings[0].Fix != rosterFix {
 		t.Errorf("got %q %+v", got, r.Findings)
 	}
 }
@@ -618,6 +615,9 @@ func TestReviewOrder(t *testing.T) {
 		review("bob", "body", "no"), review("cyd", "commit_id", old40),
 		review("dee", "submitted_at", "2026-06-01T09:00:00Z", "state", "CHANGES_REQUESTED")}
 	var want string
+	for i := range all {
+		all[i].ID = int64(i)
+	}
 	random := rand.New(rand.NewPCG(1, 2))
 	for range 50 {
 		random.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })

@@ -54,44 +54,38 @@ func (p *Proposal) vote(out *verdict.Outcome, at verdict.At) (passed bool, by st
 	n := len(r.members)
 	if n == 0 {
 		out.Errorf(verdict.At{Path: maintainersPath, Line: r.line}, "", "roster-empty",
-			"the exception needs two thirds "+
-				"of 0 Maintainers: the table under Current Maintainers names nobody by @handle").
-			WithFix("in a pull request of its own, give each Maintainer a row `| @handle | organisation | term | " +
-				"yes or empty |`; or bring a test or code")
+			"the exception needs two thirds of 0 Maintainers: the table under Current Maintainers names nobody by "+
+				"@handle").
+			WithFix("%s; or bring a test or code", rosterEmpty.Fix)
 		return false, "the roster names nobody who could vote", nil
 	}
-	a, unknown, err := p.approvals(out, at, &r)
+	a, err := p.approvals(out, at, r, nil)
 	if err != nil {
 		return false, "", err
 	}
-	if unknown != "" {
+	if a.unknown != "" {
 		out.Doubtf(at, "", "reviews-unknown", "%s; the exception needs the approval of two thirds of the Maintainers",
-			unknown)
-		return false, unknown, nil
+			a.unknown)
+		return false, a.unknown, nil
 	}
 	needed := (2*n + 2) / 3
 	numbers := fmt.Sprintf("%d of %d Maintainers approve the head; %d are needed", len(a.counted), n, needed)
-	by = numbers
-	for _, one := range a.counted {
-		by += fmt.Sprintf("; @%s at %s", one.handle, one.review.Submitted.UTC().Format("2006-01-02 15:04 MST"))
-	}
-	by += "; the approvals are of the commits, and this line can be newer"
-	if len(a.counted) < needed {
-		fix, impossible := "ask them for reviews of the head; or bring a test or code", ""
+	by = strings.Join(append([]string{numbers}, a.times...), "; ") +
+		"; the approvals are of the commits, and this line can be newer"
+	switch {
+	case len(a.counted) < needed:
+		f := out.Errorf(at, "", "two-thirds", "%s%s", numbers, a.missing(r))
 		opens := slices.ContainsFunc(r.members, func(m maintainer) bool { return m.is(p.Opener) })
 		if opens && n-1 < needed {
-			impossible = fmt.Sprintf("; @%s opened the change and cannot approve it, so that only %d can", p.Opener,
+			f.Message += fmt.Sprintf("; @%s opened the change and cannot approve it, so that only %d can", p.Opener,
 				n-1)
-			fix = "bring a test or code; or let somebody who is not on the roster open the pull request"
+			f.Fix = "bring a test or code; or let somebody who is not on the roster open the pull request"
 		}
-		out.Errorf(at, "", "two-thirds", "%s%s%s", numbers, a.missing(r.members), impossible).WithFix("%s", fix)
-		return false, by, nil
+	case !out.Has(verdict.Doubt): // else an author may be among those who approve
+		out.Noticef(at, "", "exception-granted", "%s", numbers)
+		passed = true
 	}
-	if out.Has(verdict.Doubt) { // an author may be among those who approve
-		return false, by, nil
-	}
-	out.Noticef(at, "", "exception-granted", "%s", numbers)
-	return true, by, nil
+	return passed, by, nil
 }
 
 // normativeOf lists what of some views is more than editorial: files with other key words, and places in schemas.

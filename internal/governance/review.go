@@ -50,32 +50,22 @@ func ParseReviews(name string, data []byte) ([]Review, error) {
 	return out, nil
 }
 
-// compare orders reviews by time and number, whatever their order in a list. Of two of one time and number, the one
-// that clears less comes last.
-func (r Review) compare(o Review) int {
-	states := []string{"APPROVED", "DISMISSED", "CHANGES_REQUESTED"}
-	return cmp.Or(r.Submitted.Compare(*o.Submitted), cmp.Compare(r.ID, o.ID),
-		cmp.Compare(slices.Index(states, r.state()), slices.Index(states, o.state())),
-		strings.Compare(strings.ToLower(r.User.Login), strings.ToLower(o.User.Login)),
-		strings.Compare(o.Commit, r.Commit), strings.Compare(o.Body, r.Body),
-		strings.Compare(o.Association, r.Association), strings.Compare(o.User.Type, r.User.Type))
-}
-
 // latest returns the review of each user that counts: the last one that approves, asks for changes or was dismissed.
 func latest(all []Review) []Review {
 	all = slices.DeleteFunc(slices.Clone(all), func(r Review) bool {
 		return r.Submitted == nil || !slices.Contains([]string{"APPROVED", "CHANGES_REQUESTED", "DISMISSED"}, r.state())
 	})
-	slices.SortFunc(all, Review.compare)
-	last := map[string]int{}
-	for i, r := range all {
-		last[strings.ToLower(r.User.Login)] = i
-	}
-	var out []Review
-	for i, r := range all {
-		if last[strings.ToLower(r.User.Login)] == i {
-			out = append(out, r)
-		}
-	}
-	return out
+	slices.SortStableFunc(all, func(a, b Review) int {
+		return cmp.Or(a.Submitted.Compare(*b.Submitted), cmp.Compare(a.ID, b.ID))
+	})
+	slices.Reverse(all)
+	seen := map[string]bool{}
+	all = slices.DeleteFunc(all, func(r Review) bool {
+		login := strings.ToLower(r.User.Login)
+		was := seen[login]
+		seen[login] = true
+		return was
+	})
+	slices.Reverse(all)
+	return all
 }

@@ -23,41 +23,30 @@ type maintainer struct {
 
 func (m maintainer) is(login string) bool { return strings.EqualFold(m.handle, login) }
 
-func readOptional(t *registry.Tree, path string) ([]byte, error) {
-	e, err := t.Leaf(path)
-	if err != nil || !isFile(e) {
-		return nil, err
-	}
-	return textBudget().read(t, path)
-}
-
-var handle = plain.Pattern(`^@([A-Za-z0-9][A-Za-z0-9_-]{0,99})$`)
-
 // roster is the table under the heading Current Maintainers.
 type roster struct {
 	line    int // line of the table, else of the heading; 0 without either
 	rows    []string
 	members []maintainer
-	unread  []row // rows that name nobody, or whose mark is neither a yes nor a placeholder
-}
-
-// row is a row as it is shown.
-type row struct {
-	text string
-	line int
+	unread  []*page.Block // rows that name nobody, or whose mark is neither a yes nor a placeholder
 }
 
 // rosterOf returns the roster of a tree, an empty one if the tree has none.
-func rosterOf(t *registry.Tree) (roster, error) {
-	data, err := readOptional(t, maintainersPath)
+func rosterOf(t *registry.Tree) (*roster, error) {
+	e, err := t.Leaf(maintainersPath)
+	if err != nil || !isFile(e) {
+		return &roster{}, err
+	}
+	data, err := textBudget().read(t, maintainersPath)
 	if err != nil {
-		return roster{}, err
+		return nil, err
 	}
 	return readRoster(data)
 }
 
 // readRoster reads the first table under the heading Current Maintainers. If a handle has two rows, the first counts.
-func readRoster(data []byte) (r roster, err error) {
+func readRoster(data []byte) (*roster, error) {
+	r := &roster{}
 	text, err := page.Read(maintainersPath, data)
 	if err != nil {
 		return r, fmt.Errorf("reading %q: %w", maintainersPath, err)
@@ -65,75 +54,68 @@ func readRoster(data []byte) (r roster, err error) {
 	if text == nil {
 		return r, nil
 	}
-	blocks := text.Blocks()
-	at := slices.IndexFunc(blocks, func(b *page.Block) bool {
-		return b.Level == 2 && b.Text() == "Current Maintainers"
-	})
-	if at < 0 {
-		return r, nil
-	}
-	r.line = blocks[at].Line
-	blocks = blocks[at+1:]
-	if end := slices.IndexFunc(blocks, func(b *page.Block) bool { return b.Level > 0 }); end >= 0 {
-		blocks = blocks[:end]
-	}
-	at = slices.IndexFunc(blocks, func(b *page.Block) bool { return b.Header && !strings.HasPrefix(b.Source, ">") })
-	if at < 0 {
-		return r, nil
-	}
-	r.line = blocks[at].Line
-	advocate := slices.IndexFunc(blocks[at].Cells(), func(c string) bool {
-		return strings.Contains(strings.ToLower(c), "user advocate")
-	})
-	for _, b := range blocks[at+1:] {
-		if b.Cells() == nil || b.Header {
-			break
+	var header []string // nil until the table begins
+	for _, b := range text.Blocks() {
+		cells := b.Cells()
+		switch {
+		case r.line == 0:
+			if b.Level == 2 && b.Text() == "Current Maintainers" {
+				r.line = b.Line
+			}
+		case b.Level > 0, header != nil && (cells == nil || b.Header):
+			return r, nil
+		case header != nil:
+			r.add(b, cells, slices.IndexFunc(header, func(c string) bool {
+				return strings.Contains(strings.ToLower(c), "user advocate")
+			}))
+		case b.Header && !strings.HasPrefix(b.Source, ">"):
+			r.line, header = b.Line, cells
 		}
-		r.add(b, advocate)
 	}
 	return r, nil
 }
 
+var handle = plain.Pattern(`^@([A-Za-z0-9][A-Za-z0-9_-]{0,99})$`)
+
 // add reads a row. advocate is the index of the column User Advocate, negative without one.
-func (r *roster) add(b *page.Block, advocate int) {
-	cells := b.Cells()
+func (r *roster) add(b *page.Block, cells []string, advocate int) {
 	cell := func(i int) string {
 		if i < 0 || i >= len(cells) {
 			return ""
 		}
 		return cells[i]
 	}
-	shown := strings.Join(cells, " | ")
 	m := handle().FindStringSubmatch(cell(0))
-	mark := cell(advocate)
-	isAdvocate := slices.Contains(marks, strings.ToLower(mark)) || strings.EqualFold(mark, "User Advocate")
+	mark := strings.ToLower(cell(advocate))
+	isAdvocate := slices.Contains(marks, mark)
 	if m == nil && cell(0) != "" || !isAdvocate && organisation(mark) != "" {
-		r.unread = append(r.unread, row{shown, b.Line})
+		r.unread = append(r.unread, b)
 	}
 	if m == nil {
 		return
 	}
+	shown := strings.Join(cells, " | ")
 	if isAdvocate {
 		shown += " (User Advocate)"
 	}
 	r.rows = append(r.rows, shown)
-	person := maintainer{handle: m[1], organisation: organisation(cell(1)), advocate: isAdvocate}
-	if !slices.ContainsFunc(r.members, func(m maintainer) bool { return m.is(person.handle) }) {
-		r.members = append(r.members, person)
+	if !slices.ContainsFunc(r.members, func(o maintainer) bool { return o.is(m[1]) }) {
+		r.members = append(r.members, maintainer{m[1], organisation(cell(1)), isAdvocate})
 	}
 }
 
 // count warns of the rows that cannot be read. It is for each check that counts the members.
 func (r *roster) count(out *verdict.Outcome) {
 	for _, u := range r.unread {
-		out.Warnf(verdict.At{Path: maintainersPath, Line: u.line, Column: 1}, "", "roster-row",
+		out.Warnf(verdict.At{Path: maintainersPath, Line: u.Line, Column: 1}, "", "roster-row",
 			"the row %q of the roster does not count, or not in full; expected @handle in its first cell, and yes or "+
-				"nothing as the mark of a User Advocate", shorten(u.text))
+				"nothing as the mark of a User Advocate", shorten(strings.Join(u.Cells(), " | ")))
 	}
 }
 
-// marks are the cells that mark a User Advocate, next to these words themselves.
-var marks = strings.Fields("yes y x true ✓ ✔ ✅ ☑ [x] :heavy_check_mark: :white_check_mark:")
+// marks are the cells that mark a User Advocate.
+var marks = []string{"yes", "y", "x", "true", "✓", "✔", "✅", "☑", "[x]", ":heavy_check_mark:", ":white_check_mark:",
+	"user advocate"}
 
 // placeholders are the cells that name no organisation.
 var placeholders = []string{"", "-", "–", "—", "n/a", "na", "none", "no", "tbd", "unaffiliated", "?"}
@@ -159,8 +141,7 @@ func organisationsOf(members []maintainer) map[string]bool {
 }
 
 // advocates returns how many of them are User Advocates.
-func advocates(members []maintainer) int {
-	n := 0
+func advocates(members []maintainer) (n int) {
 	for _, m := range members {
 		if m.advocate {
 			n++

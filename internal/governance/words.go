@@ -48,12 +48,12 @@ func instead(s page.Statement) string {
 	return "; the words are there, but " + s.Where
 }
 
-// phrased reports whether a review has the phrase of RFC 0019 section 5, and where else its words are.
-func phrased(r Review) (bool, string) {
+// phrased reports whether a review says a form, and where else its words are.
+func phrased(r Review, form *page.Form) (bool, string) {
 	body, err := page.ReadBody(r.Body)
 	if err != nil {
 		return false, "; the review is " + page.ErrLimit.Error()
 	}
-	s := body.Says(clearedForm)
+	s := body.Says(form)
 	return s.Said, instead(s)
 }

@@ -20,7 +20,7 @@ func TestWordsLimit(t *testing.T) {
 		!strings.HasPrefix(err.Error(), "reading the body: too large") {
 		t.Error(err)
 	}
-	if said, where := phrased(Review{Body: strings.Repeat("a", 2<<20)}); said || where == "" {
+	if said, where := phrased(Review{Body: strings.Repeat("a", 2<<20)}, clearedForm); said || where == "" {
 		t.Errorf("a review over the limit: %t %q", said, where)
 	}
 }
