@@ -26,6 +26,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence/choose"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/git/checkpoint"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/judge"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/judge/chosen"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/level"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/receipt/explain"
@@ -79,7 +80,7 @@ func Check(ctx context.Context, repo *registry.Repository, base, head string, w 
 		if c.WorkTree {
 			cfg.Uncommitted = ondisk.Uncommitted(ctx, repo)
 		}
-		rep, err := judge.CheckChosen(ctx, repo, c, src, cfg)
+		rep, err := chosen.Check(ctx, repo, c, src, cfg)
 		if err == nil {
 			w.keeps.keep(func() *bundle.Bundle { return checkBundle(c, cfg, src, rep, o) })
 		}

@@ -9,6 +9,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence/bundle"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence/choose"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/judge"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/judge/replay"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror"
@@ -24,7 +25,7 @@ const otherRun = "ask for the run that the bundle recorded, or record a new one 
 // decode reads the text of a bundle.
 func decode(text []byte) (*bundle.Bundle, error) {
 	b, err := bundle.Decode("bundle", text)
-	return b, remedy.With(err, evidence.RecordAgain)
+	return b, remedy.With(err, bundle.RecordAgain)
 }
 
 func checkAgain(ctx context.Context, repo *registry.Repository, base, head string, b *bundle.Bundle,
@@ -57,7 +58,7 @@ func auditAgain(ctx context.Context, repo *registry.Repository, rev string, b *b
 		return nil, err
 	}
 	rep, err := mirror.Again(ctx, repo, b, cfg, bulk.Spool{})
-	return rep, remedy.With(err, evidence.RecordAgain)
+	return rep, remedy.With(err, bundle.RecordAgain)
 }
 
 func verifyAgain(ctx context.Context, r *verify.Run, target string, b *bundle.Bundle, o VerifyOptions) error {
@@ -96,7 +97,7 @@ func sameRun(b *bundle.Bundle, mode string, o, recorded Options) error {
 }
 
 // checkBundle returns the bundle of a check, as --record writes it.
-func checkBundle(c evidence.Chosen, cfg judge.Config, src evidence.Source, rep *Report, o Options) *bundle.Bundle {
+func checkBundle(c choose.Chosen, cfg judge.Config, src evidence.Source, rep *Report, o Options) *bundle.Bundle {
 	cfg.Assumed = rep.Assumed
 	b := replay.NewBundle("check", c, cfg, src)
 	b.MergeBase, b.Flags.Selection = rep.MergeBase, bundle.Selection{Only: o.Only, Skip: o.Skip}
@@ -109,7 +110,7 @@ func checkBundle(c evidence.Chosen, cfg judge.Config, src evidence.Source, rep *
 // auditBundle returns the bundle of an audit, as --record writes it.
 func auditBundle(cfg mirror.AuditConfig, head string, src evidence.Source, rep *Report, o Options) *bundle.Bundle {
 	cfg.Assumed = rep.Assumed
-	b := replay.NewBundle("audit", evidence.Chosen{Head: head, How: cfg.Chosen}, cfg.Config, src)
+	b := replay.NewBundle("audit", choose.Chosen{Head: head, How: cfg.Chosen}, cfg.Config, src)
 	b.Flags.Selection, b.Flags.Strict = bundle.Selection{Only: o.Only, Skip: o.Skip}, o.Strict
 	b.Compared = &bundle.Compared{File: rep.History.CheckpointFile}
 	return b

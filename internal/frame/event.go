@@ -13,7 +13,6 @@ import (
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence/choose"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/forge"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitstore"
@@ -26,23 +25,23 @@ const knownEvents = "pull_request, merge_group, push, and pull_request_target wh
 	"workflow_dispatch audit"
 
 // Choose finds base and head: from the flags, else from the workflow's event, else from the clone.
-func (o *Span) Choose(ctx context.Context, repo *registry.Repository) (evidence.Chosen, error) {
+func (o *Span) Choose(ctx context.Context, repo *registry.Repository) (choose.Chosen, error) {
 	// Each object is compared with its id, so these directories do not change what is judged.
 	if err := repo.AddObjects(objectDirectories(o.sys)...); err != nil {
-		return evidence.Chosen{}, err
+		return choose.Chosen{}, err
 	}
 	event := o.base == "" && o.head == "" && !o.Worktree && !o.staged && o.sys.Getenv("GITHUB_ACTIONS") == "true"
 	if !o.Each {
 		return o.chooseRange(ctx, repo, event)
 	}
 	if isZeros(o.head) {
-		return evidence.Chosen{}, remedy.Errorf("leave the deletion of a branch out of the hook",
+		return choose.Chosen{}, remedy.Errorf("leave the deletion of a branch out of the hook",
 			"--head is all zeros: the branch is deleted, and there is no commit to judge")
 	}
 	if (o.base == "" || isZeros(o.base)) && !event {
 		rev := cmp.Or(o.head, "HEAD")
 		head, err := repo.Resolve(rev)
-		return evidence.Chosen{Head: head, Sequence: true,
+		return choose.Chosen{Head: head, Sequence: true,
 			How: fmt.Sprintf("head %s (%s), each first-parent commit from the root on judged by itself",
 				plain.Short(head), rev)}, err
 	}
@@ -51,7 +50,7 @@ func (o *Span) Choose(ctx context.Context, repo *registry.Repository) (evidence.
 		c.Sequence = true
 		c.How += ", each first-parent commit judged by itself"
 		if !o.specification {
-			c.Landing = &evidence.LandingFlags{}
+			c.Landing = &choose.LandingFlags{}
 		}
 	}
 	return c, err
@@ -80,7 +79,7 @@ func objectDirectories(sys IO) (dirs []string) {
 }
 
 // chooseRange finds base and head without regard to --each, of the event where that is asked for.
-func (o *Span) chooseRange(ctx context.Context, repo *registry.Repository, event bool) (evidence.Chosen, error) {
+func (o *Span) chooseRange(ctx context.Context, repo *registry.Repository, event bool) (choose.Chosen, error) {
 	if event {
 		return o.fromEvent(ctx, repo, o.sys.Getenv("GITHUB_EVENT_NAME"), o.sys.Getenv("GITHUB_EVENT_PATH"))
 	}
@@ -89,24 +88,24 @@ func (o *Span) chooseRange(ctx context.Context, repo *registry.Repository, event
 	}
 	base, how, err := choose.Base(repo, o.base)
 	if err != nil {
-		return evidence.Chosen{}, err
+		return choose.Chosen{}, err
 	}
 	head := "the files on disk"
 	if o.staged {
 		head = "the index"
 	}
-	return evidence.Chosen{Base: base, Staged: o.staged, How: fmt.Sprintf("base %s (%s), head %s", base[:12], how,
+	return choose.Chosen{Base: base, Staged: o.staged, How: fmt.Sprintf("base %s (%s), head %s", base[:12], how,
 			head)},
 		nil
 }
 
-func (o *Span) fromEvent(ctx context.Context, repo *registry.Repository, name, path string) (evidence.Chosen, error) {
+func (o *Span) fromEvent(ctx context.Context, repo *registry.Repository, name, path string) (choose.Chosen, error) {
 	if err := o.admit(name); err != nil {
-		return evidence.Chosen{}, err
+		return choose.Chosen{}, err
 	}
 	event, err := forge.ReadEvent(path)
 	if err != nil {
-		return evidence.Chosen{}, remedy.With(fmt.Errorf("GITHUB_EVENT_PATH: %w", err),
+		return choose.Chosen{}, remedy.With(fmt.Errorf("GITHUB_EVENT_PATH: %w", err),
 			"give --base and --head")
 	}
 	switch name {
@@ -139,11 +138,11 @@ func (o *Span) admit(event string) error {
 // fromPullRequest takes the merge commit that GitHub made of the pull request where that is checked out,
 // else the pull request's head against the base branch as the clone has it. The event's own base.sha is
 // stale and is not used.
-func fromPullRequest(ctx context.Context, repo *registry.Repository, event any, anyBranch bool) (evidence.Chosen,
+func fromPullRequest(ctx context.Context, repo *registry.Repository, event any, anyBranch bool) (choose.Chosen,
 	error) {
 	sha, ref := strict.String(event, "pull_request", "head", "sha"), strict.String(event, "pull_request", "base", "ref")
 	if sha == "" || ref == "" {
-		return evidence.Chosen{},
+		return choose.Chosen{},
 			remedy.Errorf("run it in a workflow", "the event has pull_request.head.sha %q and pull_request.base.ref %q",
 				sha, ref)
 	}
@@ -153,9 +152,9 @@ func fromPullRequest(ctx context.Context, repo *registry.Repository, event any, 
 			main), "the pull request goes to the branch %q, and the registry is the default branch %q", ref, main)
 	})
 	if err != nil {
-		return evidence.Chosen{}, err
+		return choose.Chosen{}, err
 	}
-	c := evidence.Chosen{ChangedFiles: strict.Int(event, "pull_request", "changed_files")}
+	c := choose.Chosen{ChangedFiles: strict.Int(event, "pull_request", "changed_files")}
 	head, err := repo.Resolve("HEAD")
 	if err != nil {
 		return c, err
@@ -224,13 +223,13 @@ func onDefault(event any, anyBranch bool, branch string, other func(main string)
 
 // fromMergeGroup takes the entry of a merge queue. If the entry was made on top of one that has not landed, base_sha is
 // that one, and may have failed: the queue would land it with the entry. So the base is a commit that has landed.
-func fromMergeGroup(ctx context.Context, repo *registry.Repository, event any, anyBranch bool) (evidence.Chosen,
+func fromMergeGroup(ctx context.Context, repo *registry.Repository, event any, anyBranch bool) (choose.Chosen,
 	error) {
 	group := func(member string) string { return strict.String(event, "merge_group", member) }
 	base, head, ref := group("base_sha"), group("head_sha"), group("base_ref")
 	branch, isBranch := strings.CutPrefix(ref, "refs/heads/")
 	if base == "" || head == "" || !isBranch {
-		return evidence.Chosen{}, remedy.Errorf("run it in a workflow",
+		return choose.Chosen{}, remedy.Errorf("run it in a workflow",
 			"the event has merge_group.base_sha %q, merge_group.head_sha %q and merge_group.base_ref %q", base, head,
 			ref)
 	}
@@ -239,11 +238,11 @@ func fromMergeGroup(ctx context.Context, repo *registry.Repository, event any, a
 			"the merge queue merges into the branch %q, and the registry is the default branch %q", ref, main)
 	})
 	if err != nil {
-		return evidence.Chosen{}, err
+		return choose.Chosen{}, err
 	}
 	remote := "refs/remotes/origin/" + branch
 	if !repo.Store().HasRef(remote) {
-		return evidence.Chosen{}, remedy.Errorf(
+		return choose.Chosen{}, remedy.Errorf(
 			fmt.Sprintf("set fetch-depth: 0 on actions/checkout, or run git fetch origin %s",
 				plain.ShellWord("+"+ref+":"+remote)),
 			"the base branch %q of the merge queue is not in the clone", remote)
@@ -254,21 +253,21 @@ func fromMergeGroup(ctx context.Context, repo *registry.Repository, event any, a
 	case errors.Is(err, registry.ErrNotAncestor), errors.Is(err, gitstore.ErrNotFound):
 		from = remote
 	case err != nil:
-		return evidence.Chosen{}, err
+		return choose.Chosen{}, err
 	}
 	c, err := sequence(repo, from, head, "merge_group")
-	c.Landing = &evidence.LandingFlags{At: pushedAt(event)}
+	c.Landing = &choose.LandingFlags{At: pushedAt(event)}
 	if err == nil {
 		_, err = repo.FirstParents(ctx, c.Base, c.Head) // a queue's branch is never rewritten
 	}
 	return c, err
 }
 
-func fromPush(ctx context.Context, repo *registry.Repository, event any, anyBranch bool) (evidence.Chosen, error) {
+func fromPush(ctx context.Context, repo *registry.Repository, event any, anyBranch bool) (choose.Chosen, error) {
 	before, after := strict.String(event, "before"), strict.String(event, "after")
 	ref := strict.String(event, "ref")
 	if before == "" || after == "" || ref == "" {
-		return evidence.Chosen{}, remedy.Errorf("run it in a workflow", "the event has before %q, after %q and ref %q",
+		return choose.Chosen{}, remedy.Errorf("run it in a workflow", "the event has before %q, after %q and ref %q",
 			before, after, ref)
 	}
 	branch, isBranch := strings.CutPrefix(ref, "refs/heads/")
@@ -281,30 +280,30 @@ func fromPush(ctx context.Context, repo *registry.Repository, event any, anyBran
 	})
 	switch {
 	case err != nil:
-		return evidence.Chosen{}, err
+		return choose.Chosen{}, err
 	case !isBranch:
-		return evidence.Chosen{}, remedy.Errorf("branches: ['**'] below on: push",
+		return choose.Chosen{}, remedy.Errorf("branches: ['**'] below on: push",
 			"the push goes to %q, which is not a branch", ref)
 	case isZeros(after):
-		return evidence.Chosen{}, remedy.Errorf("push the branch again",
+		return choose.Chosen{}, remedy.Errorf("push the branch again",
 			"the push deletes %q, so there is no commit to judge", ref)
 	}
 	first := isZeros(before)
 	if _, err := repo.Resolve(before); !first && !errors.Is(err, gitstore.ErrNotFound) {
 		c, err := sequence(repo, before, after, "push")
-		c.Landing = &evidence.LandingFlags{At: pushedAt(event), Landed: true}
+		c.Landing = &choose.LandingFlags{At: pushedAt(event), Landed: true}
 		return c, err
 	}
 	chain, err := repo.FirstParents(ctx, "", after)
 	if err != nil {
-		return evidence.Chosen{}, err
+		return choose.Chosen{}, err
 	}
 	if !first {
 		// The clone has the whole history of what was pushed, and the commit before is not there.
-		return evidence.Chosen{Base: before, Head: after, Rewritten: true, How: fmt.Sprintf(
+		return choose.Chosen{Base: before, Head: after, Rewritten: true, How: fmt.Sprintf(
 			"base %s (not in the clone), head %s (push)", plain.Short(before), plain.Short(after))}, nil
 	}
-	return evidence.Chosen{Head: after, Sequence: true,
+	return choose.Chosen{Head: after, Sequence: true,
 		How: fmt.Sprintf("base %s (first commit of a branch pushed for the first time), head %s (push)",
 			plain.Short(chain[0]), plain.Short(after))}, nil
 }
@@ -328,7 +327,7 @@ func pushedAt(event any) string {
 	return ""
 }
 
-func sequence(repo *registry.Repository, base, head, event string) (c evidence.Chosen, err error) {
+func sequence(repo *registry.Repository, base, head, event string) (c choose.Chosen, err error) {
 	c.Sequence = true
 	if c.Base, err = repo.Resolve(base); err != nil {
 		return c, err

@@ -211,7 +211,7 @@ func (n *Network) Source(sys IO, more func(*live.Options)) (_ evidence.Source, s
 	case n.Replay != "":
 		b, err := bundle.Read(n.Replay)
 		if err != nil {
-			return nil, stop, remedy.With(err, evidence.RecordAgain)
+			return nil, stop, remedy.With(err, bundle.RecordAgain)
 		}
 		if n.At != "" {
 			b.Now = n.Now()

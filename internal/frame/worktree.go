@@ -5,14 +5,14 @@ import (
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/usergit"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence/choose"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
 
 // NextCommit has git write the tree of what the next commit of a clone would contain, if the head that was chosen is
 // not a commit, and has the clone read it. The caller must call remove, never nil, when nothing reads the clone any
 // more.
-func NextCommit(ctx context.Context, repo *registry.Repository, c *evidence.Chosen) (remove func(), err error) {
+func NextCommit(ctx context.Context, repo *registry.Repository, c *choose.Chosen) (remove func(), err error) {
 	if c.Head != "" {
 		return func() {}, nil
 	}

@@ -40,7 +40,6 @@ type Config struct {
 	Recorded       *evidence.Recorded   // what a replayed bundle says; nil in a live run
 	Landing        *checks.Landing      // by which the range lands; nil: it does not
 	Explain        checks.Explainer     // of signatures that do not verify; nil: they are not explained
-	ChangedFiles   int                  // that the event counts; an empty range then is an error. 0: not known
 }
 
 // inFlight is how many records' evidence is held at once; the source bounds the requests themselves.
@@ -71,21 +70,16 @@ func Check(ctx context.Context, repo *registry.Repository, ranges []*registry.Ra
 	if err := joined.SuffixList(cfg); err != nil {
 		return nil, err
 	}
-	empty, asks := true, checks.Asks{}
+	var asks checks.Asks
 	for _, r := range ranges {
 		if err := checkRange(ctx, repo, r, src, cfg, known, joined, asks); err != nil {
 			return nil, err
 		}
-		empty, asks = empty && len(r.Changes) == 0, checks.OfNext
-	}
-	if empty && cfg.ChangedFiles > 0 {
-		return nil, fmt.Errorf("%w (base %s, head %s, %d changed files)", evidence.ErrEmptyRange, rep.Base, rep.Head,
-			cfg.ChangedFiles)
+		asks = checks.OfNext
 	}
 	joined.Done()
-	if err := settle(rep, src); err != nil {
-		return nil, err
-	}
+	rep.Settle(checks.Rules())
+	evidence.Observed(rep, src)
 	NameCommits(rep, repo)
 	if rep.Verdict != verdict.Passed { // else all the evidence was there before the signal came
 		NoteInterrupted(ctx, rep)
@@ -383,31 +377,6 @@ func collect(ctx context.Context, run *checks.Run, s *checks.Subject, src eviden
 	}
 	s.Facts = facts
 	return nil
-}
-
-// settle sets the verdict and adds the evidence.
-func settle(rep *verdict.Report, src evidence.Source) error {
-	rep.Settle(checks.Rules())
-	evidence.Observed(rep, src)
-	return rep.Results.Err()
-}
-
-// Rewritten returns the report of a range whose base is no longer on the first-parent chain of its head: the branch was
-// force-pushed.
-func Rewritten(base, head string, src evidence.Source, cfg Config) (*verdict.Report, error) {
-	rep := NewReport("check", src, cfg)
-	rep.Base, rep.Head = base, head
-	out := verdict.Outcome{Findings: []verdict.Finding{{Severity: verdict.Error, Code: checks.CodeHistoryRewritten,
-		Commit: head,
-		Message: fmt.Sprintf("%s is no longer on the first-parent history of %s: the branch's history was rewritten",
-			base, head),
-		Fix: "restore the branch: git push --force-with-lease origin " + base + ":BRANCH, and disallow force pushes"}}}
-	r, err := out.Result(checks.ByID("append-only").Rule(), checks.RegistrySubject)
-	if err != nil {
-		return nil, err
-	}
-	rep.Results.Add(r)
-	return rep, settle(rep, src)
 }
 
 // What one range may bring, since all its records are held at once: a Git object of a few bytes can stand under any

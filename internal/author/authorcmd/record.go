@@ -357,7 +357,7 @@ func (o *recordFlags) save(w *workspace) error {
 		return nil
 	}
 	how := fmt.Sprintf("base %s (%s), head the files on disk", plain.Short(w.base), w.how)
-	b := replay.NewBundle("check", evidence.Chosen{Base: w.base, How: how}, o.config(w), w.src)
+	b := replay.NewBundle("check", choose.Chosen{Base: w.base, How: how}, o.config(w), w.src)
 	b.MergeBase, b.Flags.Governance = w.base, "review"
 	return report.Keep(o.Record, b)
 }

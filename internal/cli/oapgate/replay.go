@@ -8,7 +8,6 @@ import (
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/cli/table"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence/bundle"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence/sources"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
@@ -45,7 +44,7 @@ func newReplay(sys frame.IO) *cobra.Command {
 			return out.Tell(func() (*verdict.Report, error) {
 				switch {
 				case err != nil:
-					return nil, remedy.With(err, evidence.RecordAgain)
+					return nil, remedy.With(err, bundle.RecordAgain)
 				case table.BundleOf(b.Mode) != "":
 					return nil, remedy.Errorf("run the command of "+table.BundleOf(b.Mode)+
 						" that recorded it, with --replay "+args[0],
@@ -58,7 +57,7 @@ func newReplay(sys frame.IO) *cobra.Command {
 						"--registry is for a bundle of verify; "+
 							"this one is of the mode %q", b.Mode)
 				}
-				return nil, remedy.Errorf(evidence.RecordAgain, "bundle %s is of the mode %q", args[0], b.Mode)
+				return nil, remedy.Errorf(bundle.RecordAgain, "bundle %s is of the mode %q", args[0], b.Mode)
 			})
 		},
 	}

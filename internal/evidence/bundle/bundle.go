@@ -19,6 +19,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/typed"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence/choose"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence/sources"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict/capped"
@@ -33,6 +34,9 @@ const (
 	MaxBytes = 512 << 20
 	MaxBody  = 64 << 20
 )
+
+// RecordAgain is the fix for a bundle that cannot be read.
+const RecordAgain = "record it with oap-gate check --record, audit --record or verify --record"
 
 // Bundle is all that a run learned and chose in addition to the registry's commits: with it and the same commits the
 // run can be repeated, byte for byte.
@@ -66,8 +70,8 @@ type Flags struct {
 	Uncommitted []string `json:"uncommitted,omitempty" jsonschema:"description=paths of records on disk that were not judged"` // paths of records on disk that were not judged
 	Assumed     []string `json:"assumed,omitempty" jsonschema:"description=as in the report"`                                  // as the report says it
 
-	Landing *evidence.LandingFlags `json:"landing,omitempty" jsonschema:"description=event by which the commits land"` // the event by which the commits land; nil: they do not
-	Verify  *VerifyFlags           `json:"verify,omitempty" jsonschema:"description=flags of verify"`                  // only of verify
+	Landing *choose.LandingFlags `json:"landing,omitempty" jsonschema:"description=event by which the commits land"` // the event by which the commits land; nil: they do not
+	Verify  *VerifyFlags         `json:"verify,omitempty" jsonschema:"description=flags of verify"`                  // only of verify
 
 	// Flags of an audit.
 	Strict        bool   `json:"strict,omitempty" jsonschema:"description=expired and revoked listings are failures"`
@@ -128,8 +132,8 @@ func (s Selection) Assumed() []string {
 }
 
 // Chosen returns the commits that the bundle names.
-func (b *Bundle) Chosen() evidence.Chosen {
-	return evidence.Chosen{Base: b.Base, Head: b.Head, Sequence: b.Flags.Sequence, Rewritten: b.Flags.Rewritten,
+func (b *Bundle) Chosen() choose.Chosen {
+	return choose.Chosen{Base: b.Base, Head: b.Head, Sequence: b.Flags.Sequence, Rewritten: b.Flags.Rewritten,
 		How: b.Flags.Chosen, Landing: b.Flags.Landing, Staged: b.Flags.Staged}
 }
 

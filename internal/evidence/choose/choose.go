@@ -7,16 +7,15 @@ import (
 	"strings"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
 
 // Range resolves the base and the head of a range of a clone. An empty base is the main branch of the clone's remote,
 // an empty head is HEAD.
-func Range(repo *registry.Repository, base, head string) (c evidence.Chosen, err error) {
+func Range(repo *registry.Repository, base, head string) (c Chosen, err error) {
 	var how string
 	if c.Base, how, err = Base(repo, base); err != nil {
-		return evidence.Chosen{}, err
+		return Chosen{}, err
 	}
 	rev := cmp.Or(head, "HEAD")
 	c.WorkTree = rev == "HEAD"

@@ -15,7 +15,7 @@ import (
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/typed"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence/choose"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/forge"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/governance"
@@ -180,7 +180,7 @@ func (o *governanceOptions) judge(ctx context.Context, sys frame.IO) (*verdict.R
 }
 
 // judgeEach judges the first-parent commits of head that base does not reach, each with its message for a body.
-func (o *governanceOptions) judgeEach(ctx context.Context, repo *registry.Repository, c evidence.Chosen,
+func (o *governanceOptions) judgeEach(ctx context.Context, repo *registry.Repository, c choose.Chosen,
 	rep *verdict.Report) error {
 	head, err := repo.Tree(ctx, c.Head)
 	if err != nil {
@@ -240,7 +240,7 @@ func fork(ctx context.Context, repo *registry.Repository, base, head string) (st
 	return chain[ahead-1], nil
 }
 
-func (o *governanceOptions) judgeRange(ctx context.Context, sys frame.IO, repo *registry.Repository, c evidence.Chosen,
+func (o *governanceOptions) judgeRange(ctx context.Context, sys frame.IO, repo *registry.Repository, c choose.Chosen,
 	rep *verdict.Report) error {
 	r, err := c.Range(ctx, repo)
 	if err != nil {
@@ -257,12 +257,8 @@ func (o *governanceOptions) judgeRange(ctx context.Context, sys frame.IO, repo *
 	if err != nil {
 		return err
 	}
-	if len(r.Changes) == 0 {
-		if c.ChangedFiles > 0 {
-			return fmt.Errorf("%w (base %s, head %s, %d changed files)", evidence.ErrEmptyRange, c.Base, c.Head,
-				c.ChangedFiles)
-		}
-		return nil
+	if err := c.Filled(r); err != nil || len(r.Changes) == 0 {
+		return err
 	}
 	if err := o.ofForge(ctx, sys, p, pull); err != nil {
 		return err

@@ -20,6 +20,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/git/checkpoint"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/judge"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/judge/chosen"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/judge/replay"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/receipt/explain"
@@ -170,7 +171,7 @@ func (o *checkOptions) judgeBy(ctx context.Context, sys frame.IO, src evidence.S
 	if c.WorkTree {
 		cfg.Uncommitted = ondisk.Uncommitted(ctx, repo)
 	}
-	rep, err := judge.CheckChosen(ctx, repo, c, src, cfg)
+	rep, err := chosen.Check(ctx, repo, c, src, cfg)
 	if err != nil {
 		return nil, err
 	}

@@ -11,8 +11,10 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/typed"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence/bundle"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence/choose"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitstore"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/judge"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/judge/chosen"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/receipt/explain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
@@ -20,7 +22,7 @@ import (
 
 // NewBundle returns what a run of all checks saw and was asked to do. The caller adds further flags, so that a replay
 // gives the same report.
-func NewBundle(mode string, c evidence.Chosen, cfg judge.Config, src evidence.Source) *bundle.Bundle {
+func NewBundle(mode string, c choose.Chosen, cfg judge.Config, src evidence.Source) *bundle.Bundle {
 	return &bundle.Bundle{Tool: cfg.Tool, Mode: mode, Base: c.Base, Head: c.Head, Now: src.Now(),
 		Flags: bundle.Flags{Sequence: c.Sequence, Rewritten: c.Rewritten, Staged: c.Staged, Chosen: c.How,
 			Origin: cfg.Origin, Uncommitted: cfg.Uncommitted, Assumed: cfg.Assumed, Landing: c.Landing},
@@ -53,7 +55,7 @@ func Recall(b *bundle.Bundle, known []string) (judge.Config, error) {
 
 // Again judges the range that a bundle of a check names by what the bundle holds. c is what the bundle has chosen, with
 // the tree of a head that is not a commit, and cfg is that of Recall.
-func Again(ctx context.Context, repo *registry.Repository, b *bundle.Bundle, c evidence.Chosen,
+func Again(ctx context.Context, repo *registry.Repository, b *bundle.Bundle, c choose.Chosen,
 	cfg judge.Config) (*verdict.Report, error) {
 	if err := typed.OneOf("--governance", b.Flags.Governance, "review", "deny"); err != nil {
 		return nil, err
@@ -67,7 +69,7 @@ func Again(ctx context.Context, repo *registry.Repository, b *bundle.Bundle, c e
 			return nil, err
 		}
 	}
-	return judge.CheckChosen(ctx, repo, c, b.Source(), cfg)
+	return chosen.Check(ctx, repo, c, b.Source(), cfg)
 }
 
 // HoldsCommit checks that a clone has the commit that a bundle names by its full id. A ref's name may mean another
@@ -79,7 +81,7 @@ func HoldsCommit(ctx context.Context, repo *registry.Repository, id string) erro
 			"the clone has no commit %s, which the bundle names", id)
 	}
 	if err == nil && c.ID != id {
-		err = remedy.Errorf(evidence.RecordAgain, "reading bundle: it names commit %s as %q", c.ID, id)
+		err = remedy.Errorf(bundle.RecordAgain, "reading bundle: it names commit %s as %q", c.ID, id)
 	}
 	return err
 }

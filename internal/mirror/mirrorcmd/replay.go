@@ -6,6 +6,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence/bundle"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence/choose"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence/sources"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/judge"
@@ -17,7 +18,7 @@ import (
 // auditBundle returns what an audit saw and its flags, so that a replay gives the same report.
 func (o *auditOptions) auditBundle(cfg mirror.AuditConfig, head string, src evidence.Source,
 	file *verdict.CheckpointFile) *bundle.Bundle {
-	b := replay.NewBundle("audit", evidence.Chosen{Head: head, How: cfg.Chosen}, cfg.Config, src)
+	b := replay.NewBundle("audit", choose.Chosen{Head: head, How: cfg.Chosen}, cfg.Config, src)
 	b.Flags.Selection = o.Selection
 	b.Flags.Strict, b.Flags.RequireSigned, b.Flags.Archive = cfg.Strict, cfg.RequireSigned, cfg.Archive
 	b.Flags.Shard, b.Flags.Keyring, b.Flags.AllowedSigners = o.shard, o.keys.keyring, o.keys.signers
@@ -44,6 +45,6 @@ func Replay(ctx context.Context, sys frame.IO, out *frame.Output, b *bundle.Bund
 		}
 		defer repo.Close()
 		rep, err := mirror.Again(ctx, repo, b, cfg, spool(""))
-		return rep, remedy.With(err, evidence.RecordAgain)
+		return rep, remedy.With(err, bundle.RecordAgain)
 	})
 }

@@ -1,4 +1,4 @@
-package evidence
+package choose
 
 import (
 	"context"
@@ -31,9 +31,6 @@ type LandingFlags struct {
 	Landed bool   `json:"landed,omitempty" jsonschema:"description=the commits were pushed; else they wait in a merge queue"` // by a push; else they wait in a merge queue
 }
 
-// RecordAgain is the fix for a bundle that cannot be read.
-const RecordAgain = "record it with oap-gate check --record, audit --record or verify --record"
-
 // Range returns the chosen commits as one range.
 func (c Chosen) Range(ctx context.Context, repo *registry.Repository) (*registry.Range, error) {
 	if c.Head == "" {
@@ -42,7 +39,15 @@ func (c Chosen) Range(ctx context.Context, repo *registry.Repository) (*registry
 	return repo.Range(ctx, c.Base, c.Head)
 }
 
-// ErrEmptyRange means that the range is empty although the event says that files changed.
-var ErrEmptyRange = remedy.Errorf("check out the pull request as actions/checkout does by default, with fetch-depth: 0",
-	"the range changes nothing, but the event counts changed files: these are not "+
-		"the pull request's commits")
+// Filled returns an error if the ranges change nothing although the event says that files changed.
+func (c Chosen) Filled(ranges ...*registry.Range) error {
+	for _, r := range ranges {
+		if c.ChangedFiles == 0 || len(r.Changes) > 0 {
+			return nil
+		}
+	}
+	return remedy.Errorf("check out the pull request as actions/checkout does by default, with fetch-depth: 0",
+		"the range changes nothing, but the event counts changed files: these are not the pull request's commits "+
+			"(base %s, head %s, %d changed files)", ranges[0].Base.Commit(), ranges[len(ranges)-1].Head.Commit(),
+		c.ChangedFiles)
+}
