@@ -318,12 +318,12 @@ func didClaim(tool string) claim { return claim{"/tool_did", did.Fold(tool)} }
 
 func workflowClaim(id string) claim { return claim{"/workflow_id", id} }
 
-// claimants returns the listings of the tree with that slug or DID, in path order.
-func (st *Standing) claimants(c claim) []*Listed {
+// claimants returns the listings with that slug or DID, in path order.
+func (ls *listings) claimants(c claim) []*Listed {
 	if c.pointer == slugPointer {
-		return st.listings.bySlug(c.text)
+		return ls.bySlug(c.text)
 	}
-	return st.listings.byDID(c.text)
+	return ls.byDID(c.text)
 }
 
 // sharing are listings that share a claim: how many, and the paths of the first two.
@@ -347,7 +347,7 @@ func (r *Run) others(path string, c claim) (string, int) {
 		for _, landing := range l.claims[c] {
 			found.note(landing)
 		}
-		for _, t := range r.Base.claimants(c) {
+		for _, t := range r.Base.listings.claimants(c) {
 			if t.Path != but && !l.replaced[t.Path] {
 				found.note(t.Path)
 			}

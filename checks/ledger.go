@@ -3,7 +3,6 @@ package checks
 import (
 	"context"
 	"fmt"
-	"hash/maphash"
 	"iter"
 	"maps"
 	"math"
@@ -516,46 +515,29 @@ func (l *Ledger) judgeParts(ctx context.Context, step *registry.Step,
 	return j, nil
 }
 
-// claimedTwice returns the slugs and DIDs that more than one of these new listings claim, with the present listings
-// that have them.
-func (l *Ledger) claimedTwice(listings []packed) map[claim]sharing {
-	seed := maphash.MakeSeed()
-	claims := func(p packed) (claims [2]claim, hashes [2]uint64) {
-		claims = [2]claim{slugClaim(p.slug()), didClaim(p.toolDID())}
-		for i, c := range claims {
-			hashes[i] = maphash.Comparable(seed, c)
-		}
-		return claims, hashes
+// claimedTwice returns the slugs and DIDs that more than one of these new listings may claim, with the listings that
+// have them, present ones included.
+func (l *Ledger) claimedTwice(brought []packed) map[claim]sharing {
+	all := newListings()
+	for _, p := range brought {
+		all.add(p)
 	}
-	all := make([]uint64, 0, 2*len(listings)) // two that are equal are hardly ever of different texts
-	for _, p := range listings {
-		_, hashes := claims(p)
-		all = append(all, hashes[:]...)
-	}
-	slices.Sort(all)
-	twice := map[uint64]bool{}
-	for i, h := range all[min(1, len(all)):] {
-		if all[i] == h {
-			twice[h] = true
+	asked := map[claim]bool{}
+	for numbers := range all.dids.shared() {
+		for _, n := range numbers {
+			asked[didClaim(all.texts[n].toolDID())] = true
 		}
 	}
-	if len(twice) == 0 {
-		return nil
+	for _, p := range brought { // of those whose paths say their slugs, no two have one
+		if c := slugClaim(p.slug()); c.text != slugOf(p.path()) {
+			asked[c] = true
+		}
 	}
 	shared := map[claim]sharing{}
-	for _, p := range listings {
-		all, hashes := claims(p)
-		for i, c := range all {
-			if twice[hashes[i]] {
-				found := shared[c]
-				found.note(p.path())
-				shared[c] = found
-			}
-		}
-	}
-	for c, found := range shared {
-		for _, t := range l.state.claimants(c) {
-			found.note(t.Path)
+	for c := range asked {
+		found := sharing{}
+		for _, o := range slices.Concat(all.claimants(c), l.state.listings.claimants(c)) {
+			found.note(o.Path)
 		}
 		shared[c] = found
 	}

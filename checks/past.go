@@ -34,28 +34,22 @@ type past struct {
 	all     func(func(path string, v version)) // calls a function with each of these listings
 
 	mu       *sync.Mutex
-	read     bool                 // the revocations up to tip were read
-	again    bool                 // listings were read once: the next time, all are
-	whole    bool                 // all listings up to tip were read
-	wanted   map[string]bool      // paths of listings to read up to tip
-	versions map[string][]version // versions that were read, by path, oldest first
-	files    []revokedFile        // each content of each path below revocations/
-	naming   map[pin][]int        // numbers of the files that name a pin
-	pins     map[pin][]version    // the first version of each DID and pin, and later ones that were issued before it
-	revoked  map[string][]pin     // by folded DID: the pins that some file names and the DID had
-	known    map[ownPin]bool      // what revoked has
-	first    map[string]firstPin  // by hash; nil: nobody asked
+	read     bool                    // the revocations up to tip were read
+	again    bool                    // listings were read once: the next time, all are
+	whole    bool                    // all listings up to tip were read
+	wanted   map[string]bool         // paths of listings to read up to tip
+	versions map[string][]version    // versions that were read, by path, oldest first
+	files    []revokedFile           // each content of each path below revocations/
+	naming   map[pin][]int           // numbers of the files that name a pin
+	pins     map[pin][]version       // the first version of each DID and pin, and later ones that were issued before it
+	revoked  map[string]map[pin]bool // by folded DID: the pins that some file names and the DID had
+	first    map[string]firstPin     // by hash; nil: nobody asked
 }
 
 // firstPin is the first commit that pinned a hash, by its number, and the listing.
 type firstPin struct {
 	number int
 	path   string
-}
-
-type ownPin struct {
-	did string
-	pin
 }
 
 // A version is what a listing's path held from a commit on. It has no DID if no listing could be read there.
@@ -109,7 +103,7 @@ func newPast(repo *registry.Repository, tip string, clock time.Time) *past {
 
 func emptyPast() *past {
 	return &past{wanted: map[string]bool{}, versions: map[string][]version{}, naming: map[pin][]int{},
-		pins: map[pin][]version{}, revoked: map[string][]pin{}, known: map[ownPin]bool{}}
+		pins: map[pin][]version{}, revoked: map[string]map[pin]bool{}}
 }
 
 // over returns a past without anything of its own that lies on p.
@@ -287,11 +281,14 @@ func (p *past) notePin(path string, v version) {
 }
 
 func (p *past) register(id string, at pin) {
-	own := ownPin{did.Fold(id), at}
-	if own.did != "" && !p.known[own] {
-		p.known[own] = true
-		p.revoked[own.did] = append(p.revoked[own.did], at)
+	folded := did.Fold(id)
+	switch {
+	case folded == "":
+		return
+	case p.revoked[folded] == nil:
+		p.revoked[folded] = map[pin]bool{}
 	}
+	p.revoked[folded][at] = true
 }
 
 // pinned returns the versions under a slug that had a hash, the first of each DID at least.
@@ -366,7 +363,7 @@ func (p *past) revokedBy(ctx context.Context, id, sha256 string, issued time.Tim
 	id = did.Fold(id)
 	var by *revokedFile
 	for o := p; o != nil; o = o.under {
-		for _, at := range o.revoked[id] {
+		for at := range o.revoked[id] { // whichever comes first, one file is before all others
 			f, pinned := p.acting(at, id, as)
 			if f == nil || at.SHA256 != sha256 && issued.After(pinned.Add(rounded)) {
 				continue
