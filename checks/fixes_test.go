@@ -2,7 +2,6 @@ package checks
 
 import (
 	"encoding/json"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -225,16 +224,6 @@ func TestWithValue(t *testing.T) {
 		v := jsonschema.Violation{Pointer: c.pointer, Keyword: c.keyword, Message: c.message}
 		if got := withValue(root, v); got != c.want {
 			t.Errorf("%q; expected %q", got, c.want)
-		}
-	}
-}
-
-// Each row of section 6 has its checks.
-func TestInRow(t *testing.T) {
-	for row, want := range map[string][]string{"DID resolution": {"did-resolution"}, "Receipt fetch": {"receipt-fetch"},
-		"": nil} {
-		if got := InRow(row); !slices.Equal(got, want) {
-			t.Errorf("%q: %q; expected %q", row, got, want)
 		}
 	}
 }

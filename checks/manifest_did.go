@@ -68,7 +68,7 @@ func runManifestDID(s *Subject) (verdict.Outcome, error) {
 	if s.Facts.Receipt.State == evidence.Obtained {
 		r = s.Facts.Receipt.Value
 	}
-	out.Move(s, "/manifest_uri", ManifestReceipt(m, r, TrustedSuites))
+	out.Move(s, "/manifest_uri", ManifestReceipt(m, r, receipt.TrustedSuites))
 	manifestOwned, receiptOwned := s.Run.InDomain(l.ManifestURI, l.ToolDID), s.Run.InDomain(l.ReceiptURI, l.ToolDID) ||
 		m.ReceiptURI == l.ReceiptURI
 	if d, err := did.Parse(l.ToolDID); err == nil && d.HasPath() {
@@ -147,7 +147,7 @@ const (
 // suite version that the Receipt does not have. A lower level than one of the Receipt's contradicts nothing. A suite
 // version of the Receipt that is not trusted is ReceiptSuite's to report. Without a Receipt, r is nil. Pointers are
 // into the Manifest.
-func ManifestReceipt(m *manifest.Manifest, r *receipt.Receipt, trusted Suites) verdict.Outcome {
+func ManifestReceipt(m *manifest.Manifest, r *receipt.Receipt, trusted receipt.Suites) verdict.Outcome {
 	var out verdict.Outcome
 	if m.OtherURI != "" {
 		out.Errorf(verdict.At{}, "/conformance_receipt_uri", receiptURIDiffers,
@@ -176,7 +176,7 @@ func ManifestReceipt(m *manifest.Manifest, r *receipt.Receipt, trusted Suites) v
 				levelList(unclaimed))
 	}
 	// One that is not trusted is reported as such.
-	if m.SuiteVersion != "" && m.SuiteVersion != r.SuiteVersion && trusted.trust(r.SuiteVersion) {
+	if m.SuiteVersion != "" && m.SuiteVersion != r.SuiteVersion && trusted.Trust(r.SuiteVersion) {
 		out.Warnf(verdict.At{}, "/conformance/suite_version", manifestContradicts,
 			"conformance.suite_version of the Manifest is %.100q; expected the Receipt's suite.version %.100q",
 			m.SuiteVersion, r.SuiteVersion).

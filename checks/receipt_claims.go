@@ -87,7 +87,7 @@ func runReceiptClaims(s *Subject) (verdict.Outcome, error) {
 			WithFix("%s", s.didFix("list the Receipt that was issued for "+l.ToolDID))
 	}
 	signedName(&out, s, r)
-	out.Move(s, at, ReceiptSuite(r, TrustedSuites, verdict.Warning))
+	out.Move(s, at, ReceiptSuite(r, receipt.TrustedSuites, verdict.Warning))
 	out.Move(s, at, s.Run.ReceiptTarget(r, l.ManifestURI))
 	claimedLevel(&out, s, r)
 	results := ReceiptResults(r)

@@ -14,6 +14,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/cli/programs"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/cli/table"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/conformance/aaep"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/install/doctor"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
@@ -62,19 +63,19 @@ func TestReadme(t *testing.T) {
 	})
 	follows(t, "docs/install.md", func(text string) string {
 		table := "| RFC 0026 section 6 | check ids |\n|---|---|\n"
-		for _, row := range checks.Section6 {
-			table += "| " + row + " | `" + strings.Join(checks.InRow(row), "`, `") + "` |\n"
+		for _, row := range doctor.Section6 {
+			table += "| " + row + " | `" + strings.Join(doctor.InRow(row), "`, `") + "` |\n"
 		}
 		return between(t, text, "<!-- section 6 -->\n", "<!-- end -->\n", table)
 	})
 	follows(t, "docs/workflows/check-ten-jobs.yml", func(text string) string {
-		for _, row := range checks.Section6 {
+		for _, row := range doctor.Section6 {
 			job := regexp.MustCompile(`(?s)(\n    name: ` + regexp.QuoteMeta(row) +
 				`\n.*?\n          checks: )[^\n]*`)
 			if !job.MatchString(text) {
 				t.Errorf("no job %q", row)
 			}
-			text = job.ReplaceAllString(text, "${1}"+strings.Join(checks.InRow(row), ","))
+			text = job.ReplaceAllString(text, "${1}"+strings.Join(doctor.InRow(row), ","))
 		}
 		return text
 	})

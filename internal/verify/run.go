@@ -21,6 +21,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence/choose"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/judge/replay"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/level"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/receipt"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verify/cloneage"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
@@ -121,7 +122,7 @@ func (r *Run) Heard(flags *bundle.VerifyFlags) (err error) {
 	r.Config.Local = flags.Local
 	r.Config.MaxAge = time.Duration(flags.MaxAge) * time.Second
 	if flags.Suites != "" {
-		if r.Config.Suites, err = checks.ParseSuites(flags.Suites); err != nil {
+		if r.Config.Suites, err = receipt.ParseSuites(flags.Suites); err != nil {
 			return remedy.Errorf("name versions and N.x, joined by commas, such as 1.3.0,2.x", "--trusted-suites: %v",
 				err)
 		}

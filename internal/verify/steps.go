@@ -228,9 +228,9 @@ func judgeSchema(w *work) (verdict.Outcome, error) {
 }
 
 // suites returns the versions of the suite that the caller trusts.
-func (w *work) suites() checks.Suites {
+func (w *work) suites() receipt.Suites {
 	if w.cfg.Suites == nil {
-		return checks.TrustedSuites
+		return receipt.TrustedSuites
 	}
 	return w.cfg.Suites
 }

@@ -30,8 +30,8 @@ type Config struct {
 	Without  bool   // the caller said that revocations need not be known
 	Require  bool   // the caller said that a clone is required, which a proof is not
 	MaxAge   time.Duration
-	Suites   checks.Suites // nil: checks.TrustedSuites
-	Level    level.Level   // the one level that is asked for; empty: all that are claimed
+	Suites   receipt.Suites // nil: receipt.TrustedSuites
+	Level    level.Level    // the one level that is asked for; empty: all that are claimed
 	Assumed  []string
 	Local    []string // HOST=DIR of the hosts that a directory plays
 	Memo     *memo.Memo

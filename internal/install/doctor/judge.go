@@ -190,8 +190,8 @@ func (v *inspection) judgeCoverage() {
 			"RFC 0026 section 7 requires every check of section 6: no required check runs the gate")
 		return
 	}
-	for _, row := range checks.Section6 {
-		missing := slices.DeleteFunc(checks.InRow(row), func(id string) bool { return slices.Contains(run, id) })
+	for _, row := range Section6 {
+		missing := slices.DeleteFunc(InRow(row), func(id string) bool { return slices.Contains(run, id) })
 		if len(missing) > 0 {
 			v.add(verdict.Error, "section-6", at, fix, "RFC 0026 section 6, %q: no required check runs %q", row,
 				missing)

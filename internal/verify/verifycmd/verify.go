@@ -13,7 +13,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/openagentprotocol-OAP/oap-gate/checks"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/foreign"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
@@ -26,6 +25,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/level"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/proof"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/receipt"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict/capped"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
@@ -59,7 +59,7 @@ func (o *verifyOptions) bind(c *cobra.Command, v *verification) {
 	f.StringVar(&o.rev, "rev", "", "commit `REV` to read (default: the remote's main, never a checked-out branch)")
 	f.StringVar(&o.level, "level", "", "conformance `LEVEL`; it decides the exit status, spelled as in the Receipt")
 	f.StringVar(&o.suites, "trusted-suites", "",
-		"`LIST` of versions of the suite and N.x, joined by commas (default "+checks.TrustedSuites.String()+")")
+		"`LIST` of versions of the suite and N.x, joined by commas (default "+receipt.TrustedSuites.String()+")")
 	frame.DurationVar(f, &o.maxAge, "max-age", "0",
 		"maximum age: that of the clone or the proof, at least 1s; an older one decides nothing "+
 			"(default: a clone older than 14d is a warning; a proof 24h)")

@@ -1,4 +1,4 @@
-package checks
+package receipt
 
 import "testing"
 
@@ -19,7 +19,7 @@ func TestSuites(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := s.trust(c.version); got != c.want {
+		if got := s.Trust(c.version); got != c.want {
 			t.Errorf("%s trusts %q: %v, want %v", c.trusted, c.version, got, c.want)
 		}
 	}
