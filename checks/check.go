@@ -20,7 +20,7 @@ import (
 type Check struct {
 	ID, Title, Cite, Why, Fix string
 
-	Row   string          // of the table in RFC 0026 section 6, which the checks of that row hold together
+	Row   string          // a row in section 6 of RFC 0026, which its checks hold together
 	Kinds []registry.Kind // kinds of records that it judges
 	Owns  evidence.Kind   // this check reports that it is missing; 0: none
 

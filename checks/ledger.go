@@ -528,7 +528,7 @@ func (l *Ledger) claimedTwice(brought []packed) map[claim]sharing {
 			asked[didClaim(all.texts[n].toolDID())] = true
 		}
 	}
-	for _, p := range brought { // of those whose paths say their slugs, no two have one
+	for _, p := range brought { // no two have a slug that is the one of their path
 		if c := slugClaim(p.slug()); c.text != slugOf(p.path()) {
 			asked[c] = true
 		}

@@ -144,7 +144,7 @@ func (n naive) unpinned(id, hash string) bool {
 				if own[slug] = own[slug] || is; is && pinned {
 					return false
 				}
-				pins[slug] = pins[slug] || pinned
+				pins[slug] = pins[slug] || pinned && member(l, "tool_did") != ""
 			}
 			for pair := range pairs(path, text) {
 				named[pair[0]] = named[pair[0]] || pair[1] == hash

@@ -74,7 +74,7 @@ func (n naive) acts(f func(did, sum string, issued time.Time)) {
 				owners := map[string]time.Time{}
 				for _, then := range n {
 					l := object(then.files["implementations/"+pair[0]+".json"])
-					if l == nil || member(l, "conformance_receipt_sha256") != pair[1] {
+					if member(l, "tool_did") == "" || member(l, "conformance_receipt_sha256") != pair[1] {
 						continue
 					}
 					id, issued := strings.ToLower(member(l, "tool_did")), moment(l, "issued_at")
@@ -105,7 +105,7 @@ func naiveFault(path, text string, now time.Time) string {
 	switch {
 	case o == nil:
 		return "unreadable"
-	case path != "implementations/"+member(o, "slug")+".json" || id != strings.ToLower(id):
+	case path != "implementations/"+member(o, "slug")+".json" || id != strings.ToLower(id) || id == "":
 		return "layout"
 	case o["extra"] != nil:
 		return "schema"
@@ -191,6 +191,8 @@ func step(r *rand.Rand, files map[string]string, now time.Time) {
 			o["issued_at"], o["expires_at"] = day(2), day(40)
 		case 5, 6:
 			o["provisional"] = true
+		case 7:
+			delete(o, "tool_did")
 		}
 		text, _ := json.Marshal(o)
 		files["implementations/"+s+".json"] = pick(string(text), string(text), string(text), string(text), "{")
@@ -398,7 +400,7 @@ func compareMarks(t *testing.T, repo *registry.Repository, chain []string, histo
 		}
 		for path, text := range files {
 			l, slug := object(text), strings.TrimSuffix(strings.TrimPrefix(path, "implementations/"), ".json")
-			if member(l, "slug") != slug || l["extra"] != nil {
+			if member(l, "slug") != slug || l["extra"] != nil || member(l, "tool_did") == "" {
 				continue // which a reader sees
 			}
 			at := [2]string{slug, member(l, "conformance_receipt_sha256")}

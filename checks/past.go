@@ -204,9 +204,7 @@ func (p *past) follow(ctx context.Context) error {
 	for path, all := range found { // all of them, or none after an error
 		p.versions[path] = all
 		for _, l := range all {
-			if l.did != "" {
-				p.pin(path, l)
-			}
+			p.pin(path, l)
 		}
 	}
 	p.again, p.whole, p.wanted = true, all, map[string]bool{}
@@ -248,7 +246,7 @@ func (p *past) revoke(f revokedFile) {
 	}
 }
 
-// pin adds a version of a listing that could be read.
+// pin adds a version of a listing.
 func (p *past) pin(path string, v version) {
 	at := pin{Slug: slugOf(path), SHA256: v.sha256}
 	if !slices.ContainsFunc(p.pins[at], func(o version) bool {
@@ -282,10 +280,7 @@ func (p *past) notePin(path string, v version) {
 
 func (p *past) register(id string, at pin) {
 	folded := did.Fold(id)
-	switch {
-	case folded == "":
-		return
-	case p.revoked[folded] == nil:
+	if p.revoked[folded] == nil {
 		p.revoked[folded] = map[pin]bool{}
 	}
 	p.revoked[folded][at] = true
@@ -332,12 +327,12 @@ func (p *past) acting(at pin, id string, as asOf) (by *revokedFile, issued time.
 	return by, as.issued(owners[mine])
 }
 
-// holders returns the versions that had a hash under a slug, the earliest of each DID.
+// holders returns the versions that had a hash under a slug, the earliest of each DID. One without a DID is nobody's.
 func (p *past) holders(at pin, as asOf) (out []version) {
 	for _, v := range p.pinned(at) {
 		i := indexOf(out, did.Fold(v.did))
 		switch {
-		case !as.counts(v.number):
+		case v.did == "" || !as.counts(v.number):
 		case i < 0:
 			out = append(out, v)
 		case as.issued(v).Before(as.issued(out[i])):

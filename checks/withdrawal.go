@@ -214,11 +214,11 @@ func (p *past) unpinned(out *Withdrawal, own map[string]bool, id, sha256 string,
 	for i := range p.files {
 		f := &p.files[i]
 		for _, named := range f.Pins {
-			all := p.pinned(named)
 			if !own[named.Slug] {
 				continue
 			}
-			if named.SHA256 == sha256 && len(all) == 0 && (out.Revoked == "" || f.path < out.Revoked) {
+			if named.SHA256 == sha256 && len(p.holders(named, asOf{})) == 0 &&
+				(out.Revoked == "" || f.path < out.Revoked) {
 				out.Revoked = f.path
 			}
 			by, _ := p.acting(named, id, asOf{})
