@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"maps"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -40,11 +41,10 @@ type facts struct {
 	Texts     []string             // short texts other than docstrings
 	Tests     []string             // names of def test… and class Test…
 	Environ   []spot               // environment variables; without a text: computed
-	Outside   []spot               // paths that leave the agent's directory
+	Paths     []spot               // paths that it opens, or makes of others; absolute ones are below pathRoot
 
-	Fault  string // why the file does not compile; empty: it does
-	Line   int    // where it is at fault
-	Unread string // what ended the reading of this file
+	Fault string // why the file does not compile, or was not read; empty: it was
+	Line  int    // where it is at fault
 }
 
 // spot is a text in a line.
@@ -63,16 +63,9 @@ type decoratedFunction struct {
 
 // decorator is a name as it is spelled, and the paths that it has there.
 type decorator struct {
-	Name      string
-	Paths     []string
-	Arguments []argument
-}
-
-// argument is one argument: a text, None, or computed.
-type argument struct {
-	Keyword string // ** for those of a mapping
-	Text    *string
-	None    bool
+	Name  string
+	Paths []string
+	Said  []spot // the argument description, or none; without a text: computed
 }
 
 // fault says why a file was not read as Python.
@@ -132,8 +125,8 @@ func (a *agent) ask(p *parsed, name string, text []byte) {
 	switch {
 	case a.ended != nil:
 		p.fault.message = fmt.Sprintf("Python ended before it had read the file: %v", a.ended)
-	case p.Unread != "":
-		p.fault.message = "Python gave up on the file: " + p.Unread
+	case strings.HasPrefix(p.Fault, "MemoryError"), strings.HasPrefix(p.Fault, "RecursionError"):
+		p.fault.message = "Python gave up on the file: " + p.Fault
 	case p.Fault != "":
 		p.fault.at.Line, p.fault.at.Column = p.Line, min(p.Line, 1)
 		p.fault.code, p.fault.message = "not-python", fmt.Sprintf("Python %s: %s", a.version, p.Fault)
@@ -142,6 +135,24 @@ func (a *agent) ask(p *parsed, name string, text []byte) {
 			p.fault.message += "; pyproject.toml requires Python " + wanted
 		}
 	}
+}
+
+// pathRoot is the agent's directory as Script spells it.
+var pathRoot = strings.Repeat("/\x01", 70) + "/agent"
+
+// leaves reports whether a path of Script leaves the agent's directory, and returns it as people know it.
+func leaves(name string) (shown string, out bool) {
+	name = strings.ReplaceAll(name, `\`, "/")
+	at := path.Clean(name)
+	if !path.IsAbs(name) {
+		at = path.Join(pathRoot, name)
+	}
+	if strings.HasPrefix(at, "/\x01") {
+		rest, err := filepath.Rel(pathRoot, at)
+		name = filepath.ToSlash(rest)
+		return name, err != nil || leadsOut(name)
+	}
+	return name, leadsOut(name)
 }
 
 // greeting is the first line of Script.
@@ -321,8 +332,9 @@ func distribution(name string) string {
 // file that declares packages names.
 func (a *agent) undeclared(p *parsed) (all []spot) {
 	for _, r := range p.Required {
-		root := *r.Text
-		if len(a.stdlib) == 0 || a.stdlib[root] || root == "gitagent" || root == "opengap" || a.has(root) {
+		root := *r.Text // empty for a relative import
+		if root == "" || len(a.stdlib) == 0 || a.stdlib[root] || root == "gitagent" || root == "opengap" ||
+			a.has(root) {
 			continue
 		}
 		if a.declarations == "" {

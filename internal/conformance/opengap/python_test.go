@@ -87,7 +87,7 @@ func TestUnread(t *testing.T) {
 		{"old", `{"version":[3,7,9]}`, agent04, "no-python"},
 		{"ends", hello, agent04, "not-read"},
 		{"says what is not JSON", hello + "\nTraceback", agent04, "not-read"},
-		{"gives up", hello + "\n" + `{"unread":"MemoryError"}` + "\n" + fine, agent04, "not-read"},
+		{"gives up", hello + "\n" + `{"fault":"MemoryError: "}` + "\n" + fine, agent04, "not-read"},
 		{"too old for the agent", broken, wants(">=3.12,<4"), "python-older"},
 		{"as old as the agent", broken, wants(">=3.11"), "not-python"},
 	} {

@@ -147,9 +147,9 @@ func (a *agent) search(s *skill, name string) *parsed {
 			s.variables = append(s.variables, literal{*v.Text, at(v)})
 		}
 	}
-	for _, v := range p.Outside {
-		if s.first("path", *v.Text) {
-			s.outside = append(s.outside, literal{*v.Text, at(v)})
+	for _, v := range p.Paths {
+		if shown, out := leaves(*v.Text); out && s.first("path", shown) {
+			s.outside = append(s.outside, literal{shown, at(v)})
 		}
 	}
 	for _, v := range a.undeclared(p) {
@@ -177,18 +177,12 @@ func (s *skill) first(kind, text string) bool {
 
 // describe looks for a function's description: the decorator's argument, else the docstring.
 func (f *function) describe(by *decorator, doc string) {
-	for _, a := range by.Arguments {
-		switch {
-		case a.Keyword != "**" && a.Keyword != "description", a.None:
-		case a.Text != nil && strings.TrimSpace(*a.Text) == "":
-			f.lacks = "the description of " + f.name + " is empty"
-			return
-		default:
-			f.computed = a.Text == nil || a.Keyword == "**"
-			return
-		}
-	}
-	if strings.TrimSpace(doc) == "" {
+	switch {
+	case len(by.Said) > 0 && by.Said[0].Text == nil:
+		f.computed = true
+	case len(by.Said) > 0 && strings.TrimSpace(*by.Said[0].Text) == "":
+		f.lacks = "the description of " + f.name + " is empty"
+	case len(by.Said) == 0 && strings.TrimSpace(doc) == "":
 		f.lacks = f.name + " has neither a description= nor a docstring"
 	}
 }
