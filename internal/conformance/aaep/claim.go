@@ -195,7 +195,7 @@ func (r *reported) compare(s sentence, o *verdict.Outcome) {
 
 // readReport reads the report of this tool, or of the AAEP suite. If it cannot, wrong says why.
 func readReport(root any) (r reported, wrong string) {
-	_, tool := strict.Member(root, "tool").(map[string]any)
+	_, tool := strict.Member(root, "tool").(object)
 	level, numbered := strict.Member(root, "conformance_level").(json.Number)
 	ended := ""
 	switch {

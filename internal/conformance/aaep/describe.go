@@ -22,12 +22,12 @@ var Schemas = []string{EventSchema, ReplySchema, SubscriptionSchema, ManifestSch
 // Schema returns the JSON Schema of that name, with that identifier, or nil if the name is unknown. It follows the
 // tables of members, and requires of one message what the checks aaep-envelope and aaep-schema require.
 func Schema(name, id string) []byte {
-	var form map[string]any
+	var form object
 	switch name {
 	case EventSchema:
 		form = shape(envelopeMembers())
 		form["title"] = "An event of AAEP"
-		form["allOf"] = append(byType(coreTable, coreNames), map[string]any{
+		form["allOf"] = append(byType(coreTable, coreNames), object{
 			"if": ofType(coreNames(coreTable...)), "then": shape(summaryMembers)})
 	case ReplySchema:
 		form = oneOfTypes(replyTable)
@@ -37,7 +37,7 @@ func Schema(name, id string) []byte {
 		form["title"] = "A message of a subscription of AAEP"
 	case ManifestSchema:
 		form = shape(manifestTable[0].members)
-		form["properties"].(map[string]any)["type"] = typeOf(coreNames(manifestTable...))
+		form["properties"].(object)["type"] = typeOf(coreNames(manifestTable...))
 		form["title"] = "The manifest of a producer of AAEP"
 	default:
 		return nil
@@ -71,19 +71,19 @@ func bareNames(types ...messageType) []string {
 }
 
 // oneOfTypes returns the schema of an object of one of some types.
-func oneOfTypes(types []messageType) map[string]any {
-	return map[string]any{"type": "object", "required": []string{"type"},
-		"properties": map[string]any{"type": typeOf(bareNames(types...))}, "allOf": byType(types, bareNames)}
+func oneOfTypes(types []messageType) object {
+	return object{"type": "object", "required": []string{"type"},
+		"properties": object{"type": typeOf(bareNames(types...))}, "allOf": byType(types, bareNames)}
 }
 
 // typeOf returns the schema of the member type of a message of these types.
-func typeOf(names []string) map[string]any {
-	return map[string]any{"enum": names, "description": "type of the message"}
+func typeOf(names []string) object {
+	return object{"enum": names, "description": "type of the message"}
 }
 
 // ofType returns the condition that an object has one of some types.
-func ofType(names []string) map[string]any {
-	return map[string]any{"properties": map[string]any{"type": map[string]any{"enum": names}},
+func ofType(names []string) object {
+	return object{"properties": object{"type": object{"enum": names}},
 		"required": []string{"type"}}
 }
 
@@ -91,7 +91,7 @@ func ofType(names []string) map[string]any {
 func byType(types []messageType, spelled func(...messageType) []string) []any {
 	var all []any
 	for _, m := range types {
-		all = append(all, map[string]any{"if": ofType(spelled(m)), "then": shape(m.members)})
+		all = append(all, object{"if": ofType(spelled(m)), "then": shape(m.members)})
 	}
 	return all
 }

@@ -71,15 +71,15 @@ func (p *probe) show(format string, args ...any) {
 func (l *Live) ratePerSecond() int64 { return cmp.Or(l.Rate, 2) }
 
 // requestOf returns a subscription.request: that of level 3, with more capabilities, or other values of them.
-func (l *Live) requestOf(version string, more map[string]any) []byte {
-	capabilities := map[string]any{"max_events_per_second": l.ratePerSecond(), "preferred_verbosity": "normal",
+func (l *Live) requestOf(version string, more object) []byte {
+	capabilities := object{"max_events_per_second": l.ratePerSecond(), "preferred_verbosity": "normal",
 		"languages": []string{"en-US"}, "supports_confirmation_reply": true, "supports_clarification_reply": true,
 		"coalesce_boundaries": []string{"sentence", "completion"}, "supported_conformance_levels": []int{1, 2, 3}}
 	if len(l.Extensions) > 0 {
 		capabilities["supported_extensions"] = l.Extensions
 	}
 	maps.Copy(capabilities, more)
-	return marshaled(map[string]any{"type": subscriptionRequested, "aaep_version": version,
+	return marshaled(object{"type": subscriptionRequested, "aaep_version": version,
 		"subscriber_id": "oap-gate", "capabilities": capabilities})
 }
 
@@ -92,7 +92,7 @@ func marshaled(v any) []byte {
 const version = "1.0.0"
 
 // dialogue opens a session. The errors are errStop, and errRejected where the producer rejected it.
-func (v *visit) dialogue(ctx context.Context, mark string, s Scenario, more map[string]any) (*talk, error) {
+func (v *visit) dialogue(ctx context.Context, mark string, s Scenario, more object) (*talk, error) {
 	a, err := v.subscribe(ctx, mark, v.requestOf(version, more))
 	if err != nil {
 		return nil, err
@@ -110,7 +110,7 @@ func (t *talk) unsubscribe(ctx context.Context) error {
 	if t.Layout == LayoutReference {
 		return nil
 	}
-	body := marshaled(map[string]any{"type": subscriptionClosed, "subscription_id": t.subscription,
+	body := marshaled(object{"type": subscriptionClosed, "subscription_id": t.subscription,
 		"reason_code": "subscriber_shutdown", "reason_message": "oap-gate has seen the session."})
 	_, _, _ = t.try(ctx, http.MethodPost, t.below("replies"), body)
 	return t.record(t.mark, subscriber, t.now(), body) // when it has passed for certain
@@ -150,7 +150,7 @@ func (v *visit) shakeHands(ctx context.Context, p *probe, s Scenario) error {
 }
 
 // judgeMembers judges the members of what the producer sent by its type, and reports whether they are as they must be.
-func (v *visit) judgeMembers(p *probe, kind, of string, object map[string]any) bool {
+func (v *visit) judgeMembers(p *probe, kind, of string, object object) bool {
 	before := len(p.Findings)
 	judgeMembers(nil, of, membersOf[kind], object, "", func(_ *rule, severity verdict.Severity, pointer, code,
 		format string, args ...any) *verdict.Finding {
@@ -176,7 +176,7 @@ func (v *visit) reason(p *probe, m *message, want string) bool {
 
 // filterAll filters out what must not be filtered out.
 func (v *visit) filterAll(ctx context.Context, p *probe, s Scenario) error {
-	t, err := v.dialogue(ctx, liveCritical.ID, s, map[string]any{"event_filters": map[string]any{
+	t, err := v.dialogue(ctx, liveCritical.ID, s, object{"event_filters": object{
 		"include": []string{shortNamespace + "agent.*"},
 		"exclude": []string{shortNamespace + "agent.tool.*", shortNamespace + "agent.awaiting.*"}}})
 	if err != nil {
@@ -269,8 +269,8 @@ func (v *visit) slowDown(ctx context.Context, p *probe, s Scenario) error {
 
 // renegotiate asks for another rate. An answer in the response is taken in its place among the events.
 func (t *talk) renegotiate(ctx context.Context, rate int64) error {
-	body := marshaled(map[string]any{"type": subscriptionRenegotiated, "subscription_id": t.subscription,
-		"capabilities": map[string]any{"max_events_per_second": rate}})
+	body := marshaled(object{"type": subscriptionRenegotiated, "subscription_id": t.subscription,
+		"capabilities": object{"max_events_per_second": rate}})
 	if err := t.record(t.mark, subscriber, t.now(), body); err != nil {
 		return err
 	}
@@ -321,7 +321,7 @@ func (v *visit) walkOut(ctx context.Context, p *probe, s Scenario) error {
 	if err != nil {
 		return err
 	}
-	second, err := v.dialogue(ctx, watcher, s, map[string]any{"supports_confirmation_reply": false,
+	second, err := v.dialogue(ctx, watcher, s, object{"supports_confirmation_reply": false,
 		"supports_clarification_reply": false})
 	if err == errRejected {
 		if err := t.unsubscribe(ctx); err != nil {
@@ -478,7 +478,7 @@ func (v *visit) readManifest(ctx context.Context, p *probe, s Scenario) error {
 }
 
 // sameAgent checks that a manifest is of the producer that accepted.
-func (v *visit) sameAgent(p *probe, root map[string]any, accepted *message) {
+func (v *visit) sameAgent(p *probe, root object, accepted *message) {
 	var is string
 	if accepted != nil {
 		is = strict.String(accepted.members, "producer", "agent_id")
@@ -535,7 +535,7 @@ func (v *visit) fetch(ctx context.Context, accepted *message) (document []byte, 
 
 // requireSignature asks for a signed manifest, which a producer may have.
 func (v *visit) requireSignature(ctx context.Context, p *probe, s Scenario) error {
-	t, err := v.dialogue(ctx, liveSigned.ID, s, map[string]any{"accept_signed_manifests_only": true})
+	t, err := v.dialogue(ctx, liveSigned.ID, s, object{"accept_signed_manifests_only": true})
 	if err == errRejected && t.accepted != nil {
 		if v.reason(p, t.accepted, "manifest_signature_required") {
 			p.show("a subscriber that requires a signed manifest is rejected: the producer has no such manifest")

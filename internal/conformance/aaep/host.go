@@ -112,11 +112,10 @@ type hosting struct {
 type grant struct {
 	id      string
 	request *message
-	line    int            // line of the request in the capture
-	asked   map[string]any // the capabilities that the subscriber asks for, with those of its renegotiations
+	line    int    // line of the request in the capture
+	asked   object // the capabilities that the subscriber asks for, with those of its renegotiations
 	honored terms
-	bucket  float64 // the events that may pass now
-	filled  time.Time
+	bucket  bucket
 	forged  string // the fault of its manifest; empty: it has none
 	signed  bool   // its manifest is signed, and good
 	used    bool   // it was the subscriber's, which its connection shows
@@ -455,14 +454,12 @@ func (r *hosting) playAll(ctx context.Context) error {
 		s := &scene{hosting: r, ctx: ctx, link: l, play: p, name: one.Name,
 			session: fmt.Sprintf("sess_%sx%d", r.run, r.sent), state: "idle"}
 		r.last = s
-		err = p.act(s)
-		if err == nil {
-			err = s.idle(r.now().Add(r.pauseTime()))
-		}
-		if err == nil {
+		p.act(s)
+		s.idle(r.pauseTime())
+		if s.err == nil {
 			r.played[p.check] = append(r.played[p.check], p.name)
-		} else if err != errGone {
-			return err
+		} else if s.err != errGone {
+			return s.err
 		}
 	}
 	return nil
@@ -660,7 +657,7 @@ const (
 
 // manifest returns the host's own manifest.
 func (h *Host) manifest(agent string) []byte {
-	members := map[string]any{"@context": contextURL, "type": shortNamespace + producerManifest, "agent_id": agent,
+	members := object{"@context": contextURL, "type": shortNamespace + producerManifest, "agent_id": agent,
 		"aaep_versions_supported": []string{version}, "conformance_levels_supported": []int{1, 2, 3}}
 	if len(h.Extensions) > 0 {
 		members["extensions_supported"] = h.Extensions

@@ -238,7 +238,7 @@ var errNoSigner = errors.New("expected a private key of P-256, RSA or Ed25519")
 // own, the header carries the public key, which must be of P-256.
 func signJWS(key crypto.Signer, alg string, own bool, payload []byte) (string, error) {
 	encode := base64.RawURLEncoding.EncodeToString
-	header := map[string]any{"alg": alg}
+	header := object{"alg": alg}
 	if alg == "" {
 		switch key.Public().(type) {
 		case *ecdsa.PublicKey:
@@ -254,7 +254,7 @@ func signJWS(key crypto.Signer, alg string, own bool, payload []byte) (string, e
 		if err != nil {
 			return "", err
 		}
-		header["jwk"] = map[string]any{"kty": "EC", "crv": "P-256", "x": encode(point[1:33]), "y": encode(point[33:])}
+		header["jwk"] = object{"kty": "EC", "crv": "P-256", "x": encode(point[1:33]), "y": encode(point[33:])}
 	}
 	text := encode(marshaled(header)) + "." + encode(payload)
 	sum := sha256.Sum256([]byte(text))

@@ -444,7 +444,7 @@ type talk struct {
 func (v *visit) hold(ctx context.Context, s Scenario) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	all := map[string]any{"max_events_per_second": 1000, "coalesce_boundaries": hints}
+	all := object{"max_events_per_second": 1000, "coalesce_boundaries": hints}
 	t, err := v.dialogue(ctx, "", s, all)
 	if err != nil {
 		return err
@@ -802,12 +802,12 @@ func (v *visit) kindOf(w watch) int {
 
 // reply answers a confirmation.
 func (t *talk) reply(ctx context.Context, token, decision string, valid bool) error {
-	return t.send(ctx, map[string]any{"type": confirmationReply, "reply_token": token, "decision": decision}, valid)
+	return t.send(ctx, object{"type": confirmationReply, "reply_token": token, "decision": decision}, valid)
 }
 
 // clarify answers a clarification.
 func (t *talk) clarify(ctx context.Context, m *message) error {
-	return t.send(ctx, map[string]any{"type": clarificationReply, "reply_token": m.text("reply_token"),
+	return t.send(ctx, object{"type": clarificationReply, "reply_token": m.text("reply_token"),
 		"response": responseTo(m)}, true)
 }
 
@@ -819,8 +819,8 @@ func (t *talk) mistake(ctx context.Context, m *message) error {
 		func(ctx context.Context) error {
 			return t.correct(ctx, m)
 		})
-	return t.send(ctx, map[string]any{"type": clarificationReply, "reply_token": m.text("reply_token"),
-		"response": map[string]any{}}, false)
+	return t.send(ctx, object{"type": clarificationReply, "reply_token": m.text("reply_token"),
+		"response": object{}}, false)
 }
 
 // correct answers the clarification that is still open.
@@ -851,7 +851,7 @@ func responseTo(m *message) any {
 }
 
 // send sends a reply. One that is valid must be taken.
-func (t *talk) send(ctx context.Context, reply map[string]any, valid bool) error {
+func (t *talk) send(ctx context.Context, reply object, valid bool) error {
 	now := time.Now()
 	if !t.clock.IsZero() { // by the producer's clock, so that it does not matter whose is right
 		now = t.clock.Add(time.Since(t.asked))

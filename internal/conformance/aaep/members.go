@@ -26,7 +26,7 @@ type member struct {
 type domain struct {
 	holds  func(any) bool
 	words  string
-	schema map[string]any
+	schema object
 	// members are those of an object whose members are judged each at its own place.
 	members []member
 }
@@ -47,10 +47,10 @@ var (
 	boundaries = list(oneOf(hints...).words, 1, anyCase(hints...))
 	hints      = []string{"none", "word", "sentence", "paragraph", "completion"}
 	boolean    = domain{holds: func(v any) bool { _, ok := v.(bool); return ok }, words: "true or false",
-		schema: map[string]any{"type": "boolean"}}
-	object = domain{holds: isObject, words: "an object", schema: map[string]any{"type": "object"}}
-	texts  = list("texts", 0, domain{holds: func(v any) bool { _, ok := v.(string); return ok },
-		schema: map[string]any{"type": "string"}})
+		schema: object{"type": "boolean"}}
+	anyObject = domain{holds: isObject, words: "an object", schema: object{"type": "object"}}
+	texts     = list("texts", 0, domain{holds: func(v any) bool { _, ok := v.(string); return ok },
+		schema: object{"type": "string"}})
 	filled    = list("texts that are not empty", 1, someText)
 	languages = list("language tags", 1, pattern(languageForm, languageTag, "a language tag"))
 	levels    = list("levels of 1 to 3", 1, number(1, 3))
@@ -67,12 +67,15 @@ var (
 	toolName    = plain.Pattern(toolForm)
 )
 
-func isObject(v any) bool { _, ok := v.(map[string]any); return ok }
+// object is a JSON object.
+type object = map[string]any
+
+func isObject(v any) bool { _, ok := v.(object); return ok }
 
 // text accepts a text of at least least characters; most is 0 if it has no limit.
 func text(least, most int) domain {
 	words := fmt.Sprintf("a text of %d to %d characters", least, most)
-	form := map[string]any{"type": "string", "minLength": least}
+	form := object{"type": "string", "minLength": least}
 	if most == 0 {
 		words, most = "a text that is not empty", MaxMessage
 	} else {
@@ -88,12 +91,12 @@ func text(least, most int) domain {
 func oneOf(words ...string) domain {
 	last := len(words) - 1
 	return domain{holds: func(v any) bool { s, ok := v.(string); return ok && slices.Contains(words, s) },
-		words: strings.Join(words[:last], ", ") + " or " + words[last], schema: map[string]any{"enum": words}}
+		words: strings.Join(words[:last], ", ") + " or " + words[last], schema: object{"enum": words}}
 }
 
 // list accepts a list of at least least elements, which words names.
 func list(words string, least int, of domain) domain {
-	form := map[string]any{"type": "array", "items": of.schema}
+	form := object{"type": "array", "items": of.schema}
 	if least > 0 {
 		form["minItems"] = least
 	}
@@ -119,7 +122,7 @@ func anyCase(words ...string) domain {
 			form.WriteRune(r)
 		}
 	}
-	return domain{words: one.words, schema: map[string]any{"type": "string", "pattern": "^(" + form.String() + ")$"},
+	return domain{words: one.words, schema: object{"type": "string", "pattern": "^(" + form.String() + ")$"},
 		holds: func(v any) bool { s, ok := v.(string); return ok && one.holds(strings.ToLower(s)) }}
 }
 
@@ -131,19 +134,19 @@ func number(least, most int64) domain {
 	if most < exact {
 		words = fmt.Sprintf("a whole number of %d to %d", least, most)
 	}
-	return domain{words: words, schema: map[string]any{"type": "integer", "minimum": least, "maximum": most},
+	return domain{words: words, schema: object{"type": "integer", "minimum": least, "maximum": most},
 		holds: func(v any) bool { n, ok := integer(v); return ok && n >= least && n <= most }}
 }
 
 func id(prefix string) domain {
 	return domain{holds: func(v any) bool { s, _ := v.(string); return isID(s, prefix) },
 		words:  prefix + " and 1 to 64 letters or digits",
-		schema: map[string]any{"type": "string", "pattern": "^" + prefix + "[A-Za-z0-9]{1,64}$"}}
+		schema: object{"type": "string", "pattern": "^" + prefix + "[A-Za-z0-9]{1,64}$"}}
 }
 
 // pattern accepts a text that matches an expression, which compiled compiles.
 func pattern(expression string, compiled func() *regexp.Regexp, words string) domain {
-	return domain{words: words, schema: map[string]any{"type": "string", "pattern": expression},
+	return domain{words: words, schema: object{"type": "string", "pattern": expression},
 		holds: func(v any) bool { s, ok := v.(string); return ok && compiled().MatchString(s) }}
 }
 
@@ -153,8 +156,8 @@ func record(members ...member) domain {
 }
 
 // shape returns the JSON Schema of an object with members.
-func shape(members []member) map[string]any {
-	properties, required := map[string]any{}, []string{}
+func shape(members []member) object {
+	properties, required := object{}, []string{}
 	for _, m := range members {
 		form := maps.Clone(m.value.schema)
 		if form["description"] = m.value.words; m.value.members != nil {
@@ -165,7 +168,7 @@ func shape(members []member) map[string]any {
 			required = append(required, m.name)
 		}
 	}
-	form := map[string]any{"type": "object", "properties": properties}
+	form := object{"type": "object", "properties": properties}
 	if len(required) > 0 {
 		form["required"] = required
 	}
@@ -210,8 +213,8 @@ const (
 	timeEnds   = `(Z|[+-][0-9]{2}:[0-9]{2})$`
 )
 
-func timeForm(fraction string) map[string]any {
-	return map[string]any{"type": "string", "format": "date-time", "pattern": timeBegins + fraction + timeEnds}
+func timeForm(fraction string) object {
+	return object{"type": "string", "format": "date-time", "pattern": timeBegins + fraction + timeEnds}
 }
 
 // identity is what a producer says about itself.
@@ -224,13 +227,13 @@ var envelopeTable = []struct {
 }{
 	{member{"@context", true, domain{holds: isContext,
 		words: `"` + contextURL + `", or a list of texts that begins with it`,
-		schema: map[string]any{"anyOf": []any{map[string]any{"const": contextURL},
-			map[string]any{"type": "array", "minItems": 1, "prefixItems": []any{map[string]any{"const": contextURL}},
-				"items": map[string]any{"type": "string"}}}}}}, "context"},
+		schema: object{"anyOf": []any{object{"const": contextURL},
+			object{"type": "array", "minItems": 1, "prefixItems": []any{object{"const": contextURL}},
+				"items": object{"type": "string"}}}}}}, "context"},
 	{member{"type", true, domain{holds: isType, words: "aaep: and a core type, or a type in a namespace of your own",
-		schema: map[string]any{"anyOf": []any{
-			map[string]any{"enum": coreNames(coreTable...)},
-			map[string]any{"type": "string", "pattern": ":", "not": map[string]any{
+		schema: object{"anyOf": []any{
+			object{"enum": coreNames(coreTable...)},
+			object{"type": "string", "pattern": ":", "not": object{
 				"pattern": "^(" + shortNamespace + "|" + regexp.QuoteMeta(longNamespace) + ")"}}}}}},
 		"type-unknown"},
 	{member{"event_id", true, id("evt_")}, "event-id"},
@@ -260,7 +263,7 @@ var coreTable = []messageType{
 	{sessionErrored, []member{{"error_category", true, oneOf("transient", "permanent", "requires_user", "unknown")}}},
 	{sessionCancelled, []member{{"cancelled_by", true, oneOf("user", "producer", "timeout", "system")}}},
 	{stateChanged, []member{{"from_state", true, text(1, 64)}, {"to_state", true, text(1, 64)}}},
-	{progressUpdated, []member{{"progress", true, object}}},
+	{progressUpdated, []member{{"progress", true, anyObject}}},
 	{toolInvoked, []member{
 		{"tool", true, pattern(toolForm, toolName, "a letter or underscore and up to 255 letters, digits, _, . or -")},
 		{"irreversible", false, boolean}, {"risk_level", false, risks}, {"tool_call_id", false, id("call_")}}},
@@ -291,7 +294,7 @@ var replyTable = []messageType{
 	{confirmationReply, append(slices.Clone(replyMembers), member{"decision", true, decisions})},
 	{clarificationReply, append(slices.Clone(replyMembers), member{"response", true, domain{
 		words:  "a text that is not empty, true, false or a number",
-		schema: map[string]any{"anyOf": []any{someText.schema, boolean.schema, map[string]any{"type": "number"}}},
+		schema: object{"anyOf": []any{someText.schema, boolean.schema, object{"type": "number"}}},
 		holds: func(v any) bool {
 			_, isNumber := v.(json.Number)
 			return isNumber || boolean.holds(v) || someText.holds(v)
@@ -360,10 +363,10 @@ var membersOf = func() map[string][]member {
 
 // judgeMembers checks the members of a message of a type, or of an object within it, which pointer names. Findings of
 // members that are missing are at the object.
-func judgeMembers(check *rule, of string, members []member, object map[string]any, pointer string, say sayer) {
+func judgeMembers(check *rule, of string, members []member, in object, pointer string, say sayer) {
 	for i := range members {
 		m := &members[i]
-		v, there := object[m.name]
+		v, there := in[m.name]
 		holds := there && m.value.holds(v)
 		if holds && m.value.members == nil || !there && !m.required {
 			continue
@@ -372,7 +375,7 @@ func judgeMembers(check *rule, of string, members []member, object map[string]an
 		name := strings.ReplaceAll(at[1:], "/", ".")
 		switch {
 		case holds:
-			judgeMembers(check, of, m.value.members, v.(map[string]any), at, say)
+			judgeMembers(check, of, m.value.members, v.(object), at, say)
 		case there:
 			say(check, verdict.Error, at, "member-value", "%s is %s; expected %s", name, show(v),
 				m.value.words).WithFix("set %s to %s", name, m.value.words)

@@ -53,7 +53,7 @@ const (
 // message is one JSON object of a stream, whichever way it passed.
 type message struct {
 	at      place
-	members map[string]any
+	members object
 	name    string // the type without the protocol's namespace; empty if it is not a text
 	// core is the core type, or "" if it is not a core type; foreign means that the type is in another namespace.
 	core    string
@@ -71,7 +71,7 @@ type place struct {
 	framed       bool
 }
 
-func newMessage(at place, members map[string]any) *message {
+func newMessage(at place, members object) *message {
 	m := &message{at: at, members: members}
 	name, ours := local(m.text("type"))
 	m.name = name
@@ -92,21 +92,21 @@ func local(full string) (name string, ours bool) {
 
 // readMessage returns the message that is the JSON object of a text, or nil.
 func readMessage(text []byte) *message {
-	object := readObject(text)
-	if object == nil {
+	members := readObject(text)
+	if members == nil {
 		return nil
 	}
-	return newMessage(place{}, object)
+	return newMessage(place{}, members)
 }
 
 // readObject returns the members of the JSON object of a text, or nil.
-func readObject(text []byte) map[string]any {
+func readObject(text []byte) object {
 	document, err := strict.Parse("", text, limits)
 	if err != nil {
 		return nil
 	}
-	object, _ := document.Root.(map[string]any)
-	return object
+	members, _ := document.Root.(object)
+	return members
 }
 
 // text returns a member that is a text, else "".

@@ -32,33 +32,41 @@ type playRow struct {
 	name  string
 	level int
 	check *rule
-	act   func(*scene) error // nil: the whole run plays it
+	act   func(*scene) // nil: the whole run plays it
 }
 
 // plays returns all plays in the order of the catalogue.
 func plays() []playRow {
 	return []playRow{
-		{"session", 1, subTransport, func(s *scene) error { return s.whole(s.end) }},
-		{"errored", 1, subTransport, func(s *scene) error {
-			return s.whole(s.enter("thinking"), s.step(sessionErrored, map[string]any{"urgency": "critical",
-				"error_category": "transient", "summary_normal": "The test ended by an error."}))
+		{"session", 1, subTransport, func(s *scene) {
+			s.begin("accounts.read")
+			s.end()
 		}},
-		{"cancelled", 1, subTransport, func(s *scene) error {
-			return s.whole(s.enter("thinking"), s.step(sessionCancelled, map[string]any{"cancelled_by": "user",
-				"summary_normal": "The test was cancelled."}))
+		{"errored", 1, subTransport, func(s *scene) {
+			s.begin("accounts.read")
+			s.enter("thinking")
+			s.emit(sessionErrored, object{"urgency": "critical", "error_category": "transient",
+				"summary_normal": "The test ended by an error."})
+		}},
+		{"cancelled", 1, subTransport, func(s *scene) {
+			s.begin("accounts.read")
+			s.enter("thinking")
+			s.emit(sessionCancelled, object{"cancelled_by": "user", "summary_normal": "The test was cancelled."})
 		}},
 		{"unknown-type", 1, subUnknown, (*scene).unknownType},
 		{"unknown-extension", 1, subUnknown, (*scene).unknownExtension},
 		{"bad-envelope", 1, subEnvelope, (*scene).badEnvelope},
-		{"accept", 2, subReply, func(s *scene) error { return s.decide("accept") }},
-		{"reject", 2, subReply, func(s *scene) error { return s.decide("reject") }},
-		{"unanswered", 2, subConsent, (*scene).unanswered},
-		{"freetext", 2, subClarify, func(s *scene) error { return s.clarify("freetext", `Test: answer "blue"`) }},
-		{"yes-no", 2, subClarify, func(s *scene) error { return s.clarify("yes_no", "Test: answer yes") }},
-		{"multiple-choice", 2, subClarify, func(s *scene) error {
-			return s.clarify("multiple_choice", `Test: choose "b"`)
+		{"accept", 2, subReply, func(s *scene) { s.decide("accept") }},
+		{"reject", 2, subReply, func(s *scene) { s.decide("reject") }},
+		{"unanswered", 2, subConsent, func(s *scene) {
+			s.begin()
+			s.confirm(&posed{code: "answered-unasked"}, testSilent)
+			s.end()
 		}},
-		{"numeric", 2, subClarify, func(s *scene) error { return s.clarify("numeric", "Test: answer 7") }},
+		{"freetext", 2, subClarify, func(s *scene) { s.clarify("freetext", `Test: answer "blue"`) }},
+		{"yes-no", 2, subClarify, func(s *scene) { s.clarify("yes_no", "Test: answer yes") }},
+		{"multiple-choice", 2, subClarify, func(s *scene) { s.clarify("multiple_choice", `Test: choose "b"`) }},
+		{"numeric", 2, subClarify, func(s *scene) { s.clarify("numeric", "Test: answer 7") }},
 		{"withdrawn", 2, subCancel, (*scene).withdrawn},
 		{"duplicate", 3, subOrder, (*scene).duplicate},
 		{"out-of-order", 3, subOrder, (*scene).outOfOrder},
@@ -113,6 +121,7 @@ type scene struct {
 	state    string
 	sequence int
 	calls    int
+	err      error // what ended the play early: errGone, or the context's; nothing is sent from then on
 }
 
 // title names the play in a message.
@@ -154,39 +163,35 @@ func (s *scene) isGone() bool {
 	return s.link.left || s.link.grant != nil && s.link.grant.closed
 }
 
-// until waits until done reports true. The errors are errLate, errGone and the context's.
-func (s *scene) until(at time.Time, done func() bool) error {
+// until waits until done reports true, or to a time.
+func (s *scene) until(at time.Time, done func() bool) {
+	if s.err != nil {
+		return
+	}
 	gone := false
 	err := s.wait(s.ctx, at, func() bool {
 		gone = s.isGone()
 		return gone || done()
 	})
-	if gone {
-		return errGone
+	switch {
+	case gone:
+		s.err = errGone
+	case err != errLate:
+		s.err = err
 	}
-	return err
 }
 
-// idle waits to a time. The errors are errGone and the context's.
-func (s *scene) idle(at time.Time) error {
-	err := s.until(at, func() bool { return false })
-	if err == errLate {
-		return nil
-	}
-	return err
-}
-
-// quietly waits for as long as no reply may come.
-func (s *scene) quietly() error { return s.idle(s.now().Add(s.quietTime())) }
+// idle waits for a time.
+func (s *scene) idle(wait time.Duration) { s.until(s.now().Add(wait), func() bool { return false }) }
 
 // event makes an event of the session. A member that is nil is left out.
-func (s *scene) event(kind string, members map[string]any) packet {
+func (s *scene) event(kind string, members object) packet {
 	s.sent++
 	if !strings.Contains(kind, ":") {
 		kind = shortNamespace + kind
 	}
-	e := map[string]any{"@context": contextURL, "type": kind, "event_id": fmt.Sprintf("evt_%sx%d", s.run, s.sent),
-		"session_id": s.session, "sequence_number": s.sequence, "producer": map[string]any{"agent_id": agentID},
+	e := object{"@context": contextURL, "type": kind, "event_id": fmt.Sprintf("evt_%sx%d", s.run, s.sent),
+		"session_id": s.session, "sequence_number": s.sequence, "producer": object{"agent_id": agentID},
 		"timestamp": s.now().UTC().Format("2006-01-02T15:04:05.000Z")}
 	maps.Copy(e, members)
 	if e["sequence_number"] != nil {
@@ -198,11 +203,14 @@ func (s *scene) event(kind string, members map[string]any) packet {
 }
 
 // send sends an event at once.
-func (s *scene) send(p packet) error {
+func (s *scene) send(p packet) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.isGone() {
-		return errGone
+	if s.err == nil && s.isGone() {
+		s.err = errGone
+	}
+	if s.err != nil {
+		return
 	}
 	s.record(producer, p.data)
 	if q := p.asks; q != nil && s.asked[q.token] == nil {
@@ -210,35 +218,21 @@ func (s *scene) send(p packet) error {
 		s.asked[q.token] = q
 	}
 	s.push(s.link, p)
-	return nil
 }
 
 // emit sends an event that the filters of the subscription let through, when its rate does.
-func (s *scene) emit(kind string, members map[string]any) error {
-	if g := s.terms(); members["urgency"] != "critical" {
-		if g != nil && g.hides(kind) {
-			return nil
+func (s *scene) emit(kind string, members object) {
+	g := s.terms()
+	if g != nil && members["urgency"] != "critical" {
+		if g.hides(kind) {
+			return
 		}
-		for g != nil && g.honored.rate > 0 {
-			now := s.now()
-			s.mu.Lock()
-			g.bucket = min(float64(g.honored.rate), g.bucket+float64(g.honored.rate)*now.Sub(g.filled).Seconds())
-			g.filled = now
-			short := 1 - g.bucket
-			if short <= 0 {
-				g.bucket--
-			}
-			s.mu.Unlock()
-			if short <= 0 {
-				break
-			}
-			wait := time.Duration(short/float64(g.honored.rate)*float64(time.Second)) + time.Millisecond
-			if err := s.idle(now.Add(wait)); err != nil {
-				return err
-			}
+		for wait := time.Nanosecond; wait > 0 && s.err == nil; {
+			s.locked(func() { wait = g.bucket.take(s.now()) })
+			s.idle(wait)
 		}
 	}
-	return s.send(s.event(kind, members))
+	s.send(s.event(kind, members))
 }
 
 // terms returns the subscription of the play, or nil.
@@ -257,87 +251,69 @@ func (g *grant) hides(kind string) bool {
 }
 
 // surely sends an event that a filter must not keep from a play: it is critical if the filters would remove it.
-func (s *scene) surely(kind string, members map[string]any) error {
+func (s *scene) surely(kind string, members object) {
 	if g := s.terms(); g != nil && g.hides(kind) {
 		members["urgency"] = "critical"
 	}
-	return s.emit(kind, members)
+	s.emit(kind, members)
 }
 
 // withdraw takes a question back: the session leaves its state.
-func (s *scene) withdraw() error {
+func (s *scene) withdraw() {
 	s.state = "thinking"
-	return s.surely(stateChanged, map[string]any{"from_state": "awaiting_input", "to_state": "thinking"})
+	s.surely(stateChanged, object{"from_state": "awaiting_input", "to_state": "thinking"})
 }
 
-// each runs steps until one fails.
-func each(steps ...func() error) error {
-	for _, step := range steps {
-		if err := step(); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (s *scene) begin() error {
-	return each(s.step(sessionStarted, map[string]any{"summary_normal": "A test of oap-gate begins."}),
-		s.enter("thinking"))
-}
-
-// step returns the step that emits an event.
-func (s *scene) step(kind string, members map[string]any) func() error {
-	return func() error { return s.emit(kind, members) }
-}
-
-// enter returns the step that enters a state.
-func (s *scene) enter(state string) func() error {
-	return func() error {
-		from := s.state
-		s.state = state
-		return s.emit(stateChanged, map[string]any{"from_state": from, "to_state": state})
+// begin begins the session, and calls tools that take no irreversible action.
+func (s *scene) begin(tools ...string) {
+	s.emit(sessionStarted, object{"summary_normal": "A test of oap-gate begins."})
+	s.enter("thinking")
+	for _, tool := range tools {
+		s.call(tool, "low")
 	}
 }
 
-// call calls a tool that takes an irreversible action or none.
-func (s *scene) call(tool string, irreversible bool) error {
+// enter enters a state.
+func (s *scene) enter(state string) {
+	from := s.state
+	s.state = state
+	s.emit(stateChanged, object{"from_state": from, "to_state": state})
+}
+
+// call calls a tool; one of high risk takes an irreversible action.
+func (s *scene) call(tool, risk string) {
 	s.calls++
-	id, risk := fmt.Sprintf("call_%d", s.calls), "low"
-	if irreversible {
-		risk = "high"
-	}
-	return each(s.enter("calling_tool"), s.step(toolInvoked, map[string]any{"tool": tool, "tool_call_id": id,
-		"irreversible": irreversible, "risk_level": risk, "summary_normal": "Calling " + tool + "."}),
-		s.step(toolCompleted, map[string]any{"tool": tool, "tool_call_id": id, "status": "success"}))
+	id := fmt.Sprintf("call_%d", s.calls)
+	s.enter("calling_tool")
+	s.emit(toolInvoked, object{"tool": tool, "tool_call_id": id, "irreversible": risk == "high", "risk_level": risk,
+		"summary_normal": "Calling " + tool + "."})
+	s.emit(toolCompleted, object{"tool": tool, "tool_call_id": id, "status": "success"})
 }
 
 // end says a sentence and ends the session.
-func (s *scene) end() error {
-	return each(s.enter("writing_output"), s.step(outputStreaming, map[string]any{"output_id": "out_1",
-		"chunk": "That is all.", "position": 0, "complete": true, "coalesce_hint": "completion"}),
-		s.enter("thinking"), s.step(sessionCompleted, map[string]any{"summary_normal": "The test has ended."}))
-}
-
-// whole plays a session with a call, and its last steps.
-func (s *scene) whole(last ...func() error) error {
-	return each(s.begin, func() error { return s.call("accounts.read", false) }, func() error { return each(last...) })
+func (s *scene) end() {
+	s.enter("writing_output")
+	s.emit(outputStreaming, object{"output_id": "out_1", "chunk": "That is all.", "position": 0, "complete": true,
+		"coalesce_hint": "completion"})
+	s.enter("thinking")
+	s.emit(sessionCompleted, object{"summary_normal": "The test has ended."})
 }
 
 // pose makes the event of a question, and expects what q says. A member that is nil is left out.
-func (s *scene) pose(q *posed, text string, members map[string]any) packet {
+func (s *scene) pose(q *posed, text string, members object) packet {
 	token := "rpl_" + strings.ToLower(rand.Text())
-	event := map[string]any{"urgency": "critical", "reply_token": token,
+	event := object{"urgency": "critical", "reply_token": token,
 		"timeout_seconds": int(max(s.Timeout/time.Second, 1)), "summary_normal": text}
 	kind := awaitingClarification
 	if q.confirms {
 		kind = awaitingConfirmation
-		maps.Copy(event, map[string]any{"action": text + ": " + whatever,
+		maps.Copy(event, object{"action": text + ": " + whatever,
 			"consequence":      "The bank transfers it at once.",
 			"default_decision": "reject", "risk_level": "high", "irreversible": true})
 	} else {
-		maps.Copy(event, map[string]any{"question": text, "accepted_response_kinds": []string{q.kind}})
+		maps.Copy(event, object{"question": text, "accepted_response_kinds": []string{q.kind}})
 		if q.kind == "multiple_choice" {
-			event["choices"] = []map[string]any{{"value": "a", "label": "A"}, {"value": "b", "label": "B"}}
+			event["choices"] = []object{{"value": "a", "label": "A"}, {"value": "b", "label": "B"}}
 		}
 	}
 	maps.Copy(event, members)
@@ -346,133 +322,130 @@ func (s *scene) pose(q *posed, text string, members map[string]any) packet {
 	return p
 }
 
-// ask asks a question, and waits for a reply until its timeout.
-func (s *scene) ask(q *posed, text string) error {
-	err := each(s.enter("awaiting_input"), func() error { return s.send(s.pose(q, text, nil)) })
-	if err != nil {
-		return err
-	}
-	if err = s.until(q.due, func() bool { return q.replies > 0 }); err == errLate {
-		return nil
-	}
-	return err
+// ask asks a question.
+func (s *scene) ask(q *posed, text string) {
+	s.enter("awaiting_input")
+	s.send(s.pose(q, text, nil))
 }
 
+// await waits for a reply to a question until its timeout.
+func (s *scene) await(q *posed) { s.until(q.due, func() bool { return q.replies > 0 }) }
+
 // resume follows a confirmation up as a producer does: it acts on an accept.
-func (s *scene) resume(q *posed) error {
+func (s *scene) resume(q *posed) {
 	accepted := false
 	s.locked(func() { accepted = q.got == "accept" })
 	if accepted {
-		return s.call("transfer.send", true)
+		s.call("transfer.send", "high")
+	} else {
+		s.enter("thinking")
 	}
-	return s.enter("thinking")()
 }
 
 // confirm asks for a confirmation and follows it up.
-func (s *scene) confirm(q *posed, text string) error {
+func (s *scene) confirm(q *posed, text string) {
 	q.confirms = true
-	return each(func() error { return s.ask(q, text) }, func() error { return s.resume(q) })
+	s.ask(q, text)
+	s.await(q)
+	s.resume(q)
 }
 
-func (s *scene) decide(decision string) error {
-	q := &posed{decision: decision, expected: true, missing: verdict.Doubt}
-	return each(s.begin, func() error { return s.confirm(q, "Test: "+decision) }, s.end)
+func (s *scene) decide(decision string) {
+	s.begin()
+	s.confirm(&posed{decision: decision, expected: true, missing: verdict.Doubt}, "Test: "+decision)
+	s.end()
 }
 
-// still sees from level 2 on whether the subscriber answers a question after what the play sent.
-func (s *scene) still() error {
-	if s.Level < 2 {
-		return nil
+// still sees from level 2 on whether the subscriber answers a question after what the play sent, and ends the session.
+func (s *scene) still() {
+	if s.Level >= 2 {
+		s.confirm(&posed{expected: true, missing: verdict.Error}, "Test: accept")
 	}
-	return s.confirm(&posed{expected: true, missing: verdict.Error}, "Test: accept")
+	s.end()
 }
 
-func (s *scene) unknownType() error {
-	return each(s.begin, func() error {
-		return s.surely("acme:mood.changed", map[string]any{"mood": "curious",
-			"@context": []string{contextURL, "https://example.org/acme/context/v1"}})
-	}, func() error { return s.surely("agent.mood.changed", map[string]any{"mood": "curious"}) }, s.still, s.end)
+func (s *scene) unknownType() {
+	s.begin()
+	s.surely("acme:mood.changed", object{"mood": "curious",
+		"@context": []string{contextURL, "https://example.org/acme/context/v1"}})
+	s.surely("agent.mood.changed", object{"mood": "curious"})
+	s.still()
 }
 
-func (s *scene) unknownExtension() error {
-	extensions := map[string]any{"https://example.org/acme/context/v1": map[string]any{
-		"mood": []any{"curious", 7, nil}}}
-	return each(s.begin, func() error {
-		return s.surely(progressUpdated, map[string]any{"progress": map[string]any{"percent": 50},
-			"extensions": extensions})
-	}, s.still, s.end)
+func (s *scene) unknownExtension() {
+	s.begin()
+	s.surely(progressUpdated, object{"progress": object{"percent": 50}, "extensions": object{
+		"https://example.org/acme/context/v1": object{"mood": []any{"curious", 7, nil}}}})
+	s.still()
 }
 
 // badEnvelope sends events that lack a member of the envelope, at level 2 a question among them.
-func (s *scene) badEnvelope() error {
+func (s *scene) badEnvelope() {
 	lacks := []string{"event_id", "session_id", "@context"}
-	steps := []func() error{s.begin}
+	s.begin()
 	for _, name := range lacks {
-		steps = append(steps, func() error {
-			return s.surely(progressUpdated, map[string]any{"progress": map[string]any{"percent": 50}, name: nil,
-				"sequence_number": nil}) // a subscriber that drops the event must not miss its number
-		})
+		s.surely(progressUpdated, object{"progress": object{"percent": 50}, name: nil,
+			"sequence_number": nil}) // a subscriber that drops the event must not miss its number
 	}
 	if s.Level >= 2 {
-		q := &posed{confirms: true, code: "answered-invalid"}
-		steps = append(steps, func() error {
-			lack := lacks[s.random.IntN(len(lacks))]
-			return s.send(s.pose(q, "Test: accept", map[string]any{lack: nil, "sequence_number": nil}))
-		}, s.quietly)
+		lack := lacks[s.random.IntN(len(lacks))]
+		s.send(s.pose(&posed{confirms: true, code: "answered-invalid"}, "Test: accept",
+			object{lack: nil, "sequence_number": nil}))
+		s.idle(s.quietTime())
 	}
-	return each(append(steps, s.end)...)
+	s.end()
 }
 
-func (s *scene) unanswered() error {
-	q := &posed{code: "answered-unasked"}
-	return each(s.begin, func() error { return s.confirm(q, testSilent) }, s.end)
-}
-
-func (s *scene) clarify(kind, text string) error {
+func (s *scene) clarify(kind, text string) {
 	q := &posed{kind: kind, expected: true, missing: verdict.Doubt}
-	return each(s.begin, func() error { return s.ask(q, text) }, s.enter("thinking"), s.end)
+	s.begin()
+	s.ask(q, text)
+	s.await(q)
+	s.enter("thinking")
+	s.end()
 }
 
 // withdrawn withdraws a question as soon as it was asked.
-func (s *scene) withdrawn() error {
-	q := &posed{confirms: true, code: "answered-withdrawn"}
-	return each(s.begin, s.enter("awaiting_input"), func() error { return s.send(s.pose(q, testWait, nil)) },
-		s.withdraw, s.quietly, s.end)
+func (s *scene) withdrawn() {
+	s.begin()
+	s.ask(&posed{confirms: true, code: "answered-withdrawn"}, testWait)
+	s.withdraw()
+	s.idle(s.quietTime())
+	s.end()
 }
 
-func (s *scene) duplicate() error {
+func (s *scene) duplicate() {
 	q := &posed{confirms: true, decision: "accept", expected: true, missing: verdict.Doubt, repeated: true}
-	var p packet
-	return each(s.begin, s.enter("awaiting_input"), func() error {
-		p = s.pose(q, "Test: accept", nil)
-		return s.send(p)
-	}, func() error { return s.send(p) }, func() error {
-		if err := s.until(q.due, func() bool { return q.replies > 0 }); err != errLate && err != nil {
-			return err
-		}
-		return s.idle(s.now().Add(s.pauseTime()))
-	}, func() error { return s.resume(q) }, s.end)
+	s.begin()
+	s.enter("awaiting_input")
+	question := s.pose(q, "Test: accept", nil)
+	s.send(question)
+	s.send(question)
+	s.await(q)
+	s.idle(s.pauseTime())
+	s.resume(q)
+	s.end()
 }
 
 // outOfOrder sends the end of a question before the question.
-func (s *scene) outOfOrder() error {
-	q := &posed{confirms: true, code: "answered-stale"}
-	return each(s.begin, s.enter("awaiting_input"), func() error {
-		question := s.pose(q, testWait, nil)
-		return each(s.withdraw, func() error { return s.send(question) })
-	}, s.quietly, s.end)
+func (s *scene) outOfOrder() {
+	s.begin()
+	s.enter("awaiting_input")
+	question := s.pose(&posed{confirms: true, code: "answered-stale"}, testWait, nil)
+	s.withdraw()
+	s.send(question)
+	s.idle(s.quietTime())
+	s.end()
 }
 
 // lowerRate sends events at the honored rate for 3 s, and asks then.
-func (s *scene) lowerRate() error {
-	err := s.begin()
-	for until := s.now().Add(3 * time.Second); err == nil && s.now().Before(until); {
-		err = s.emit(progressUpdated, map[string]any{"progress": map[string]any{"percent": 50}})
-		if err == nil {
-			err = s.idle(s.now().Add(time.Second / maxRate))
-		}
+func (s *scene) lowerRate() {
+	s.begin()
+	for until := s.now().Add(3 * time.Second); s.err == nil && s.now().Before(until); {
+		s.emit(progressUpdated, object{"progress": object{"percent": 50}})
+		s.idle(time.Second / maxRate)
 	}
-	return each(func() error { return err }, s.still, s.end)
+	s.still()
 }
 
 // answered judges a reply to a question, and reports whether it counts. Its caller holds the lock.

@@ -56,7 +56,7 @@ func ReadScenarios(path string, data []byte) (all []Scenario, err error) {
 	for _, e := range entries {
 		all = append(all, Scenario{Name: e["name"].Value, Reply: e["reply"].Value, Start: startText(e["start"].Value)})
 		if start := e["start"]; start.Kind == yaml.MappingNode {
-			var body map[string]any
+			var body object
 			err := start.Decode(&body)
 			if err == nil {
 				all[len(all)-1].Start, err = json.Marshal(body)

@@ -152,7 +152,7 @@ func (r *hosting) judge(check *rule, m *message, line int) {
 // declares judges whether capabilities say that the subscriber can reply. A renegotiation may leave that out. Its
 // caller holds the lock.
 func (r *hosting) declares(m *message, line int, again bool) {
-	inner, is := m.members["capabilities"].(map[string]any)
+	inner, is := m.members["capabilities"].(object)
 	v, there := inner["supports_confirmation_reply"]
 	if !is || v == true || again && !there {
 		return
@@ -478,7 +478,7 @@ func (r *hosting) receive(l *connection, data []byte, asks bool) (a answer, coun
 	document, err := strict.Parse("", data, limits)
 	var m *message
 	if err == nil && isObject(document.Root) {
-		m = newMessage(place{}, document.Root.(map[string]any))
+		m = newMessage(place{}, document.Root.(object))
 	}
 	if r.over || r.strange(l, m) {
 		if !r.over && m != nil && asks && m.name == subscriptionRequested {
@@ -563,10 +563,10 @@ func (r *hosting) strange(l *connection, m *message) bool {
 // request answers a request. Its line is that of the capture, 0 if it is not there. Its caller holds the lock.
 func (r *hosting) request(l *connection, m *message, line int) (a answer) {
 	if len(r.granted) >= maxRequests {
-		return answer{data: marshaled(map[string]any{"type": subscriptionRejected, "reason_code": "rate_limit",
+		return answer{data: marshaled(object{"type": subscriptionRejected, "reason_code": "rate_limit",
 			"reason_message": fmt.Sprintf("The run has had %d subscriptions.", maxRequests)})}
 	}
-	inner, _ := m.members["capabilities"].(map[string]any)
+	inner, _ := m.members["capabilities"].(object)
 	g := &grant{id: fmt.Sprintf("sub_%sx%d", r.run, len(r.granted)+1), request: m, line: line, asked: maps.Clone(inner)}
 	r.granted[g.id] = g
 	fault := ""
@@ -582,7 +582,7 @@ func (r *hosting) request(l *connection, m *message, line int) (a answer) {
 
 // accept returns the message that accepts a subscription by its terms, which it sets. Its caller holds the lock.
 func (r *hosting) accept(g *grant) []byte {
-	honors := map[string]any{}
+	honors := object{}
 	for _, c := range capabilities {
 		if v, there := g.asked[c.name]; there && c.value.holds(v) {
 			honors[c.name] = v
@@ -596,9 +596,9 @@ func (r *hosting) accept(g *grant) []byte {
 		honors["max_events_per_second"] = json.Number(strconv.FormatInt(lower, 10))
 	}
 	g.honored = defaults().with(honors)
-	g.bucket, g.filled = float64(g.honored.rate), r.now()
-	accepted := map[string]any{"type": subscriptionAccepted, "subscription_id": g.id, "aaep_version": version,
-		"producer": map[string]any{"agent_id": agentID}, "honored_capabilities": honors}
+	g.bucket = newBucket(g.honored.rate, float64(g.honored.rate), r.now())
+	accepted := object{"type": subscriptionAccepted, "subscription_id": g.id, "aaep_version": version,
+		"producer": object{"agent_id": agentID}, "honored_capabilities": honors}
 	if g.forged != "" || g.signed {
 		accepted["signed_manifest"] = r.signManifest(g.forged)
 	} else {
@@ -613,12 +613,12 @@ func (r *hosting) renegotiate(m *message) (a answer, counts bool) {
 	r.declares(m, r.line, true)
 	g := r.granted[m.text("subscription_id")]
 	if g == nil {
-		a.data = marshaled(map[string]any{"type": subscriptionRejected, "reason_code": "unknown",
+		a.data = marshaled(object{"type": subscriptionRejected, "reason_code": "unknown",
 			"reason_message": "The subscription is not known."})
 	} else {
-		inner, _ := m.members["capabilities"].(map[string]any)
+		inner, _ := m.members["capabilities"].(object)
 		if g.asked == nil {
-			g.asked = map[string]any{}
+			g.asked = object{}
 		}
 		maps.Copy(g.asked, inner)
 		a.data = r.accept(g)

@@ -154,21 +154,21 @@ func (s *Stream) parse(line, column int, data []byte) (*message, error) {
 			fault.Pointer, fault.Code, "%s", fault.Message)
 		return nil, nil
 	}
-	members, ok := document.Root.(map[string]any)
+	members, ok := document.Root.(object)
 	if !ok {
 		s.note(s.own, at, envelope, verdict.Error, "", "not-an-object", "the message is %s; expected an object",
 			show(document.Root))
 		return nil, nil
 	}
 	m := newMessage(at, members)
-	if inner, ok := members["message"].(map[string]any); ok && members["type"] == nil {
+	if inner, ok := members["message"].(object); ok && members["type"] == nil {
 		m = s.unwrap(at, members, inner)
 	}
 	return m, nil
 }
 
 // unwrap reads a frame: a message, when it passed, and which way.
-func (s *Stream) unwrap(at place, frame, inner map[string]any) *message {
+func (s *Stream) unwrap(at place, frame, inner object) *message {
 	s.frames++
 	m := newMessage(place{at.line, at.column, true}, inner)
 	refuse := func(name, want string) {

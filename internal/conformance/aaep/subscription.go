@@ -17,9 +17,9 @@ import (
 
 // readable reports whether a value, and each member of one that has members, is one of its domain.
 func (d domain) readable(v any) bool {
-	object, _ := v.(map[string]any)
+	members, _ := v.(object)
 	return d.holds(v) && !slices.ContainsFunc(d.members, func(m member) bool {
-		inner, there := object[m.name]
+		inner, there := members[m.name]
 		return there && !m.value.readable(inner)
 	})
 }
@@ -51,7 +51,7 @@ func unknown() terms {
 }
 
 // with returns the terms with those members replaced that are there.
-func (t terms) with(members map[string]any) terms {
+func (t terms) with(members object) terms {
 	t.unread = maps.Clone(t.unread)
 	for _, of := range capabilities {
 		v, there := members[of.name]
@@ -74,7 +74,7 @@ func (t terms) with(members map[string]any) terms {
 		case "supports_clarification_reply":
 			t.clarifies = v == true
 		case "event_filters":
-			filters, _ := v.(map[string]any)
+			filters, _ := v.(object)
 			t.named = filters != nil
 			t.include, t.exclude = defaults().include, mapped(filters["exclude"], inShort)
 			if include, there := filters["include"]; there {
@@ -170,8 +170,8 @@ type subscribed struct {
 	state     int
 	began     bool // the input has a request
 	id        string
-	asked     []asked        // what has no answer yet
-	accepted  map[string]any // the last subscription.accepted
+	asked     []asked // what has no answer yet
+	accepted  object  // the last subscription.accepted
 	honored   terms
 	wanted    terms     // what was requested when they were honored
 	announced bool      // the first event out of its place is reported
@@ -179,10 +179,9 @@ type subscribed struct {
 	answers   int
 	closes    int
 
-	events    int                 // under honored terms
-	untimed   bool                // one of them has no time of passing
-	bucket    float64             // the events that may pass now
-	filled    time.Time           // when that was so
+	events    int  // under honored terms
+	untimed   bool // one of them has no time of passing
+	bucket    bucket
 	over      bool                // an event of the subscription came over its rate
 	overs     []overRate          // one for each such subscription
 	least     time.Duration       // the smallest time from a timestamp to the passing of its event
@@ -197,7 +196,7 @@ type subscribed struct {
 type asked struct {
 	at           place
 	renegotiates bool
-	capabilities map[string]any
+	capabilities object
 }
 
 // overRate is the first event that came over a rate.
@@ -257,7 +256,7 @@ func (n *subscribed) same(m *message, say sayer) bool {
 }
 
 func (n *subscribed) ask(m *message) {
-	inner, _ := m.members["capabilities"].(map[string]any)
+	inner, _ := m.members["capabilities"].(object)
 	n.asked = append(n.asked, asked{m.at, m.name == subscriptionRenegotiated, inner})
 }
 
@@ -307,17 +306,45 @@ func (n *subscribed) answer(m *message, say sayer) {
 	n.wanted = wanted.with(of.capabilities)
 	n.honored = defaults()
 	n.honored.confirms, n.honored.clarifies = false, false
-	inner, _ := m.members["honored_capabilities"].(map[string]any)
+	inner, _ := m.members["honored_capabilities"].(object)
 	n.honored = n.honored.with(inner)
 	for _, more := range n.honored.exceeds(&n.wanted) {
 		say(honored, verdict.Error, "/honored_capabilities/"+more[0], "more-permissive", "%s", more[1])
 	}
 	n.state, n.announced = active, false
-	n.bucket, n.filled = capacity(n.honored.rate), m.passed
+	n.bucket = newBucket(n.honored.rate, capacity(n.honored.rate), m.passed)
 }
 
 // capacity returns the capacity of a rate's bucket: the burst of section 5.6.2 and a quarter for jitter.
 func capacity(rate int64) float64 { return 1.25 * float64(rate) }
+
+// bucket is a token bucket. A rate of 0 is no limit.
+type bucket struct {
+	rate       int64 // events a second
+	most, left float64
+	at         time.Time // when that was left
+}
+
+func newBucket(rate int64, most float64, at time.Time) bucket { return bucket{rate, most, most, at} }
+
+// take takes a token. If there is none, it returns the time until there is one.
+func (b *bucket) take(now time.Time) time.Duration {
+	if b.rate == 0 {
+		return 0
+	}
+	if !b.at.IsZero() {
+		b.left = min(b.most, b.left+float64(b.rate)*max(now.Sub(b.at), 0).Seconds())
+	}
+	if now.After(b.at) {
+		b.at = now
+	}
+	const rounding = 1e-6
+	if short := 1 - b.left; short > rounding {
+		return time.Duration(short/float64(b.rate)*float64(time.Second)) + time.Millisecond
+	}
+	b.left--
+	return 0
+}
 
 // Allowances of section 2.1.
 const (
@@ -385,21 +412,7 @@ func (n *subscribed) time(m *message) {
 			n.critical = append(n.critical, delay{m.at, lag})
 		}
 	}
-	if m.critical() || n.honored.rate == 0 {
-		return
-	}
-	if !n.filled.IsZero() {
-		passed := max(m.passed.Sub(n.filled), 0)
-		n.bucket = min(capacity(n.honored.rate), n.bucket+float64(n.honored.rate)*passed.Seconds())
-	}
-	if m.passed.After(n.filled) {
-		n.filled = m.passed
-	}
-	const rounding = 1e-6
-	switch {
-	case n.bucket >= 1-rounding:
-		n.bucket--
-	case !n.over:
+	if !m.critical() && n.bucket.take(m.passed) > 0 && !n.over {
 		n.over = true
 		n.overs = append(n.overs, overRate{m.at, n.honored.rate})
 	}
@@ -442,7 +455,7 @@ func isLatin(r rune) bool { return unicode.Is(unicode.Latin, r) && unicode.IsLet
 
 // language holds an event's language to the honored ones.
 func (n *subscribed) language(m *message, say sayer) {
-	hints, _ := m.members["localization_hints"].(map[string]any)
+	hints, _ := m.members["localization_hints"].(object)
 	v, there := hints["primary_language"]
 	if !there || n.honored.unread["languages"] {
 		return

@@ -15,22 +15,22 @@ import (
 // there: inconclusive is a failure, and a warning is one of severity warning, which leaves the verdict alone.
 type (
 	suiteRun struct {
-		SpecVersion     string         `json:"aaep_spec_version"`
-		SuiteVersion    string         `json:"suite_version"`
-		Level           int            `json:"conformance_level"`
-		Endpoint        string         `json:"endpoint"`
-		StartedAt       string         `json:"started_at"`
-		CompletedAt     string         `json:"completed_at"`
-		DurationSeconds float64        `json:"duration_seconds"`
-		Verdict         string         `json:"verdict"`
-		Run             int            `json:"tests_run"`
-		Passed          int            `json:"tests_passed"`
-		Failed          int            `json:"tests_failed"`
-		Skipped         int            `json:"tests_skipped"`
-		PassRate        float64        `json:"pass_rate"`
-		Metadata        map[string]any `json:"metadata"`
-		Results         []suiteTest    `json:"test_results"`
-		Failures        []suiteTest    `json:"failures"`
+		SpecVersion     string      `json:"aaep_spec_version"`
+		SuiteVersion    string      `json:"suite_version"`
+		Level           int         `json:"conformance_level"`
+		Endpoint        string      `json:"endpoint"`
+		StartedAt       string      `json:"started_at"`
+		CompletedAt     string      `json:"completed_at"`
+		DurationSeconds float64     `json:"duration_seconds"`
+		Verdict         string      `json:"verdict"`
+		Run             int         `json:"tests_run"`
+		Passed          int         `json:"tests_passed"`
+		Failed          int         `json:"tests_failed"`
+		Skipped         int         `json:"tests_skipped"`
+		PassRate        float64     `json:"pass_rate"`
+		Metadata        object      `json:"metadata"`
+		Results         []suiteTest `json:"test_results"`
+		Failures        []suiteTest `json:"failures"`
 	}
 	suiteTest struct {
 		ID          string  `json:"test_id"`
@@ -54,7 +54,7 @@ func writeSuite(w *bufio.Writer, r *report.Counted, o report.Options) error {
 	at := r.EvaluatedAt.UTC().Format("2006-01-02T15:04:05.000Z")
 	all := suiteRun{SpecVersion: version, SuiteVersion: r.Tool.Version, Level: r.Level, Endpoint: endpoint(r.Report),
 		StartedAt: at, CompletedAt: at, Verdict: "PASS", Results: []suiteTest{}, Failures: []suiteTest{},
-		Metadata: map[string]any{"aaep_spec_version": version, "suite_version": r.Tool.Version, "tool": "oap-gate",
+		Metadata: object{"aaep_spec_version": version, "suite_version": r.Tool.Version, "tool": "oap-gate",
 			"tool_commit": r.Tool.Commit, "tool_verdict": string(r.Verdict),
 			"assumed": append([]string{}, r.Assumed...)}}
 	rules := map[string]verdict.Rule{}
