@@ -4,67 +4,35 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
-	"fmt"
-	"io"
 	"maps"
 	"net/http"
-	"net/url"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/strict/capped"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
-
-// dialogueOf is the session of a row of level 3.
-type dialogueOf struct {
-	row  *rule
-	hold func(*visit, context.Context, *probe, Scenario) error
-}
-
-// dialogues are those sessions, in their order. That of liveClose is the last: it leaves a session under way.
-var dialogues = []dialogueOf{
-	{liveHandshake, (*visit).shakeHands},
-	{liveCritical, (*visit).filterAll},
-	{liveRenegotiate, (*visit).slowDown},
-	{liveManifest, (*visit).readManifest},
-	{liveSigned, (*visit).requireSignature},
-	{liveClose, (*visit).walkOut},
-}
 
 // negotiate holds the sessions of level 3. Their start is that of the first scenario that accepts.
 func (v *visit) negotiate(ctx context.Context) error {
 	at := slices.IndexFunc(v.Scenarios, func(s Scenario) bool { return s.Reply == replyAccept })
-	for _, d := range dialogues {
-		p := v.probes[d.row.ID]
+	for _, by := range probings() {
+		p := v.probes[by.row]
 		switch {
+		case by.hold == nil:
 		case v.Layout == LayoutReference:
 			p.skipped = "not run: the layout reference has no subscriptions"
 		case at < 0:
 			p.skipped = "not run: no scenario has reply accept"
 		default:
-			session, cancel := context.WithCancel(ctx)
-			err := d.hold(v, session, p, v.Scenarios[at])
-			if cancel(); err == errStop {
+			err := v.within(ctx, func(ctx context.Context) error { return by.hold(v, ctx, p, v.Scenarios[at]) })
+			if err == errStop {
 				return err
 			}
 		}
 	}
 	return nil
-}
-
-// ofDialogue returns what a row of level 3 comes to.
-func (v *visit) ofDialogue(row *rule) verdict.Outcome {
-	return v.outcome(v.probes[row.ID], v.doubt("the producer rejected the subscription of the check"))
-}
-
-// show notes what a row of level 3 verified.
-func (p *probe) show(format string, args ...any) {
-	p.shown++
-	p.verified = fmt.Sprintf(format, args...)
 }
 
 // ratePerSecond returns the rate that a session of level 3 asks for.
@@ -93,15 +61,14 @@ const version = "1.0.0"
 
 // dialogue opens a session. The errors are errStop, and errRejected where the producer rejected it.
 func (v *visit) dialogue(ctx context.Context, mark string, s Scenario, more object) (*talk, error) {
-	a, err := v.subscribe(ctx, mark, v.requestOf(version, more))
+	t, err := v.subscribe(ctx, mark, v.requestOf(version, more))
 	if err != nil {
 		return nil, err
 	}
-	t := &talk{visit: v, Scenario: s, mark: mark, subscription: a.id, accepted: a.message}
-	if a.events == nil {
+	if t.Scenario = s; t.events == nil {
 		return t, errRejected
 	}
-	t.listen(ctx, a.events)
+	t.listen(ctx)
 	return t, nil
 }
 
@@ -112,18 +79,20 @@ func (t *talk) unsubscribe(ctx context.Context) error {
 	}
 	body := marshaled(object{"type": subscriptionClosed, "subscription_id": t.subscription,
 		"reason_code": "subscriber_shutdown", "reason_message": "oap-gate has seen the session."})
-	_, _, _ = t.try(ctx, http.MethodPost, t.below("replies"), body)
-	return t.record(t.mark, subscriber, t.now(), body) // when it has passed for certain
+	_, _, _ = t.post(ctx, t.below("replies"), body)
+	t.closed = t.now()
+	_, err := t.record(t.mark, subscriber, t.closed, body) // when it has passed for certain
+	return err
 }
 
 // shakeHands asks for a version that does not exist, and then for one that does.
 func (v *visit) shakeHands(ctx context.Context, p *probe, s Scenario) error {
 	const unknown = "99.0.0"
-	a, err := v.subscribe(ctx, liveHandshake.ID, v.requestOf(unknown, nil))
+	t, err := v.subscribe(ctx, liveHandshake.ID, v.requestOf(unknown, nil))
 	if err != nil {
 		return err
 	}
-	switch m := a.message; {
+	switch m := t.answer; {
 	case m == nil: // see unanswered
 	case m.name == subscriptionRejected:
 		v.reason(p, m, "version_unsupported")
@@ -137,13 +106,12 @@ func (v *visit) shakeHands(ctx context.Context, p *probe, s Scenario) error {
 				show(got))
 		}
 	}
-	if t := (&talk{visit: v, mark: liveHandshake.ID, subscription: a.id}); a.events != nil {
+	if t.events != nil {
 		if err := t.unsubscribe(ctx); err != nil {
 			return err
 		}
 	}
-	t, err := v.dialogue(ctx, liveHandshake.ID, s, nil)
-	if err != nil {
+	if t, err = v.dialogue(ctx, liveHandshake.ID, s, nil); err != nil {
 		return err
 	}
 	return t.whole(ctx)
@@ -196,7 +164,7 @@ func (v *visit) filterAll(ctx context.Context, p *probe, s Scenario) error {
 	case err != nil && !v.silent:
 	case asked:
 		p.show("the question came, and no tool event")
-	case v.asked[s.Name]:
+	case v.confirms[s.Name]:
 		p.Errorf(v.here(), "", "critical-filtered", "no question came in scenario %s under a filter that excludes "+
 			"questions; without the filter one did", show(s.Name))
 	case len(p.Findings) == 0:
@@ -215,39 +183,34 @@ func (v *visit) slowDown(ctx context.Context, p *probe, s Scenario) error {
 	var sent time.Time
 	var got *message
 	ask := func(ctx context.Context) error {
-		sent = time.Now()
+		sent = v.now()
 		return t.renegotiate(ctx, max(v.ratePerSecond()/2, 1))
 	}
 	quiet := time.Second * 6 / time.Duration(10*v.ratePerSecond())
-	t.seen = func(ctx context.Context, m *message) error {
+	t.seen = func(ctx context.Context, m *message) (err error) {
 		switch {
 		case m.name == subscriptionAccepted && !sent.IsZero():
 			got = m
 		case m.name == subscriptionRejected && !sent.IsZero():
 			got = m
 			t.ended = true // the subscription ends here, and so may the stream
-			t.later(2*time.Second, func(context.Context) error { return errDone })
+			t.end(2 * time.Second)
+			return nil
 		case !sent.IsZero() || t.session == "":
 		case m.core == awaitingConfirmation || m.terminal():
-			return ask(ctx)
-		case !v.asked[s.Name]:
+			err = ask(ctx)
+		case !v.confirms[s.Name]:
 			t.later(quiet, ask)
 		}
-		return nil
+		if t.ended = t.ended || m.terminal() && m.text("session_id") == t.session; t.ended && !rejects(got) {
+			t.end(pause)
+			if !sent.IsZero() && got == nil { // it may come in the stream
+				t.due = sent.Add(t.Timeout)
+			}
+		}
+		return err
 	}
 	err = t.run(ctx)
-	for listens := !sent.IsZero(); err == nil && got == nil && listens; { // it may come in the stream
-		select {
-		case h := <-t.all:
-			if listens = h.err == nil; listens {
-				err = t.event(ctx, h)
-			}
-		case <-time.After(time.Until(sent.Add(t.Timeout))):
-			listens = len(t.all) > 0
-		case <-ctx.Done():
-			return v.overBudget()
-		}
-	}
 	switch {
 	case err != nil && !v.silent:
 	case sent.IsZero():
@@ -255,50 +218,48 @@ func (v *visit) slowDown(ctx context.Context, p *probe, s Scenario) error {
 	case got == nil:
 		p.Errorf(v.here(), "", "no-answer", "subscription.renegotiate was not answered in %v, "+
 			"neither by its response nor in the stream", t.Timeout)
-	case got.name == subscriptionRejected:
+	case rejects(got):
 		p.Errorf(v.here(), "", "renegotiate-rejected", "subscription.renegotiate only lowers the rate, "+
 			"and is rejected: %s", show(got.text("reason_code")))
 	default:
 		p.show("a lower rate is accepted")
 	}
-	if err == nil && (got == nil || got.name == subscriptionAccepted) {
+	if err == nil && !rejects(got) {
 		err = t.unsubscribe(ctx)
 	}
 	return err
 }
 
+// rejects reports whether an answer, which may be nil, rejects.
+func rejects(answer *message) bool { return answer != nil && answer.name == subscriptionRejected }
+
 // renegotiate asks for another rate. An answer in the response is taken in its place among the events.
 func (t *talk) renegotiate(ctx context.Context, rate int64) error {
 	body := marshaled(object{"type": subscriptionRenegotiated, "subscription_id": t.subscription,
 		"capabilities": object{"max_events_per_second": rate}})
-	if err := t.record(t.mark, subscriber, t.now(), body); err != nil {
+	if _, err := t.record(t.mark, subscriber, t.now(), body); err != nil {
 		return err
 	}
-	_, answer, err := t.try(ctx, http.MethodPost, t.below("replies"), body)
+	_, answer, err := t.post(ctx, t.below("replies"), body)
 	if err != nil && err != errHung { // it may still come in the stream
 		return t.failed(ctx, http.MethodPost, t.below("replies"), err)
 	}
-	response := heard{data: answer, at: t.now()}
+	response := heard{of: t, data: answer, at: t.now()}
 	if m := readMessage(answer); m == nil || !m.isSubscription() {
 		return nil
 	}
 	for {
-		select {
-		case h := <-t.all:
-			if h.err != nil || !h.at.Before(response.at) {
-				if err := t.event(ctx, response); err != nil {
-					return err
-				}
-				if h.err != nil {
-					return t.over(ctx, h.err)
-				}
-				return t.event(ctx, h)
-			}
-			if err := t.event(ctx, h); err != nil {
-				return err
-			}
-		default:
+		h, ok, err := t.next(ctx, response.at)
+		switch {
+		case err != nil:
+			return err
+		case !ok:
 			return t.event(ctx, response)
+		case h.err != nil:
+			return cmp.Or(t.event(ctx, response), t.over(ctx, h.err))
+		}
+		if err := t.event(ctx, h); err != nil {
+			return err
 		}
 	}
 }
@@ -324,109 +285,54 @@ func (v *visit) walkOut(ctx context.Context, p *probe, s Scenario) error {
 	second, err := v.dialogue(ctx, watcher, s, object{"supports_confirmation_reply": false,
 		"supports_clarification_reply": false})
 	if err == errRejected {
-		if err := t.unsubscribe(ctx); err != nil {
-			return err
-		}
+		err = cmp.Or(t.unsubscribe(ctx), err)
 	}
 	if err != nil {
 		return err
 	}
-	var sent, closed time.Time // when subscription.close was sent, and when it was answered
-	var asked time.Time        // by the producer's own clock
-	goneOn, announced := false, false
-	rejects, first := false, false                           // its default is reject; it is the session's first
-	var token string                                         // token of the question
+	second.ended = true                                      // it answers nothing
+	var sent time.Time                                       // when subscription.close was sent
+	var question *message                                    // that is open then
+	first, goneOn := false, false                            // the question is the session's first; the session continued
 	sessions, tokens := map[string]bool{}, map[string]bool{} // that the second subscription got
 	t.seen = func(ctx context.Context, m *message) error {
-		if !closed.IsZero() || m.core != awaitingConfirmation || m.text("session_id") != t.session {
+		if !sent.IsZero() || m.core != awaitingConfirmation || m.text("session_id") != t.session {
 			return nil
 		}
 		if seconds, _ := integer(m.members["timeout_seconds"]); seconds < leastClosing {
 			return nil
 		}
-		sent, asked, token = v.now(), m.time, strings.Clone(m.text("reply_token"))
-		rejects, first = m.text("default_decision") == "reject", t.asked.IsZero()
+		sent, question, first = v.now(), m, t.asked.IsZero()
+		t.ended = true
 		err := t.unsubscribe(ctx)
-		closed = v.now()
+		t.end(listenAfter)
 		return err
 	}
-	if err := t.start(ctx); err != nil {
-		return err
+	second.seen = func(_ context.Context, m *message) error {
+		sessions[strings.Clone(m.text("session_id"))] = true
+		// A message that was sent before the question was asked does not show that the session continues.
+		follows := question != nil && (tokens[question.text("reply_token")] ||
+			!question.time.IsZero() && m.time.After(question.time))
+		if m.asks() {
+			tokens[strings.Clone(m.text("reply_token"))] = true
+		}
+		if question == nil || m.text("session_id") != t.session {
+			return nil
+		}
+		goneOn = goneOn || follows && !m.asks() && m.core != progressUpdated && !second.heard.Before(sent) &&
+			second.heard.Sub(t.closed) <= goesOnWithin
+		// A call that was held on its way to the second subscription may rest on an earlier question.
+		if m.core == toolInvoked && question.text("default_decision") == "reject" &&
+			(first || m.time.After(question.time)) {
+			second.watch(liveClose, m)
+		}
+		return nil
 	}
-	for done := false; !done; {
-		until := t.Timeout
-		if !closed.IsZero() {
-			until = time.Until(closed.Add(listenAfter))
-		} else if t.then != nil {
-			until = max(time.Until(t.due), 0)
-		}
-		timer := time.NewTimer(until)
-		select {
-		case h := <-t.all:
-			switch {
-			case h.err != nil && closed.IsZero():
-				err = t.over(ctx, h.err)
-				done = err == nil
-			case h.err != nil:
-				t.all = nil
-			case closed.IsZero():
-				err = t.event(ctx, h)
-			default:
-				if after := h.at.Sub(closed); after > closeAllowed && !announced {
-					announced = true
-					p.Errorf(v.here(), "", "event-after-close", "an event came %v after subscription.close; "+
-						"expected none "+
-						"after %v", after.Round(time.Millisecond), closeAllowed)
-				}
-				err = v.record(t.mark, producer, h.at, h.data)
-			}
-		case h := <-second.all:
-			if h.err != nil {
-				second.all = nil
-				break
-			}
-			if h.data == nil || second.passesOver(h.data) {
-				break
-			}
-			m, fault := v.take(second.mark, producer, h.at, h.data)
-			if err = fault; m == nil {
-				break
-			}
-			session := m.text("session_id")
-			sessions[strings.Clone(session)] = true
-			// A message that was sent before the question was asked does not show that the session continues.
-			follows := tokens[token] || !asked.IsZero() && m.time.After(asked)
-			if m.asks() {
-				tokens[strings.Clone(m.text("reply_token"))] = true
-			}
-			if !closed.IsZero() && session == t.session && follows && !m.asks() && m.core != progressUpdated &&
-				!h.at.Before(sent) && h.at.Sub(closed) <= goesOnWithin {
-				goneOn = true
-			}
-			// A call that was held on its way to the second subscription may rest on an earlier question.
-			if m.core == toolInvoked && session == t.session && rejects && !sent.IsZero() &&
-				(first || m.time.After(asked)) {
-				v.watches = append(v.watches, watch{line: v.line, reply: liveClose.ID, scenario: s.Name,
-					tool: strings.Clone(m.text("tool")), flagged: m.members["irreversible"] == true})
-			}
-			err = v.judge(m)
-		case <-timer.C:
-			if done = !closed.IsZero() && len(second.all) == 0; closed.IsZero() {
-				err = t.timeUp(ctx)
-			}
-		case <-ctx.Done():
-			err = v.overBudget()
-		}
-		timer.Stop()
-		if errors.Is(err, errDone) {
-			done, err = true, nil
-		}
-		if err != nil {
-			return err
-		}
+	if err := t.run(ctx); err != nil {
+		return err
 	}
 	switch {
-	case closed.IsZero():
+	case sent.IsZero():
 		p.Doubtf(v.here(), "", notExercised, "scenario %s asks no question whose timeout_seconds is at least %d; "+
 			"name one that does held", show(s.Name), leastClosing)
 		err = t.unsubscribe(ctx)
@@ -438,10 +344,16 @@ func (v *visit) walkOut(ctx context.Context, p *probe, s Scenario) error {
 		p.Errorf(v.here(), "", "close-default-not-applied", "the session did not continue within %v after its "+
 			"subscription was closed with a question open", goesOnWithin)
 	}
-	if err != nil {
-		return err
+	return cmp.Or(err, second.unsubscribe(ctx))
+}
+
+// afterClose reports an event that comes after the subscription was closed.
+func (t *talk) afterClose(at time.Time) {
+	if after := at.Sub(t.closed); !t.closed.IsZero() && after > closeAllowed && !t.reported {
+		t.reported = true
+		t.probes[liveClose].Errorf(t.here(), "", "event-after-close", "an event came %v after subscription.close; "+
+			"expected none after %v", after.Round(time.Millisecond), closeAllowed)
 	}
-	return second.unsubscribe(ctx)
 }
 
 // readManifest reads what the producer publishes of itself.
@@ -450,7 +362,7 @@ func (v *visit) readManifest(ctx context.Context, p *probe, s Scenario) error {
 	if err != nil {
 		return err
 	}
-	document, wrong := v.fetch(ctx, t.accepted)
+	document, wrong := v.fetch(ctx, t.answer)
 	if wrong == "" && isJWS(document) {
 		if j, not := parseJWS(string(document)); not != "" {
 			wrong = "the manifest is not JSON, and as a JWS " + not
@@ -467,7 +379,7 @@ func (v *visit) readManifest(ctx context.Context, p *probe, s Scenario) error {
 		return t.whole(ctx)
 	}
 	v.judgeMembers(p, producerManifest, "the manifest", root)
-	v.sameAgent(p, root, t.accepted)
+	v.sameAgent(p, root, t.answer)
 	if all, ok := root["conformance_levels_supported"].([]any); ok &&
 		!slices.ContainsFunc(all, func(level any) bool { n, _ := integer(level); return n == int64(v.Level) }) {
 		p.Errorf(v.here(), "/conformance_levels_supported", "manifest-level",
@@ -489,55 +401,11 @@ func (v *visit) sameAgent(p *probe, root object, accepted *message) {
 	}
 }
 
-// maxManifest is how many bytes a manifest may have.
-const maxManifest = 1 << 20
-
-// fetch fetches the manifest from the address that was accepted, or else from the well-known one. It asks only the
-// producer's own server or a public https address; wrong says why there is no manifest.
-func (v *visit) fetch(ctx context.Context, accepted *message) (document []byte, wrong string) {
-	at := v.URL.ResolveReference(&url.URL{Path: "/.well-known/aaep-manifest.json"})
-	if accepted != nil && accepted.text("manifest_uri") != "" {
-		var err error
-		if at, err = url.Parse(accepted.text("manifest_uri")); err != nil || at.Host == "" || at.User != nil {
-			return nil, fmt.Sprintf("manifest_uri is %s; expected an https URL", show(accepted.text("manifest_uri")))
-		}
-	}
-	client := v.client
-	if at.Scheme != v.URL.Scheme || at.Host != v.URL.Host {
-		if at.Scheme != "https" || v.Public == nil {
-			return nil, fmt.Sprintf("manifest_uri is %s; expected the producer's own server or a public https URL",
-				show(at.Redacted()))
-		}
-		client.Transport = v.Public
-	}
-	ctx, cancel := context.WithTimeout(ctx, v.Timeout)
-	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, at.String(), nil)
-	if err != nil {
-		return nil, fmt.Sprintf("%s cannot be requested", show(at.Redacted()))
-	}
-	req.Header.Set("User-Agent", v.UserAgent)
-	req.Header.Set("Accept", "application/json, application/jose")
-	resp, err := client.Do(req)
-	if err != nil {
-		return nil, fmt.Sprintf("fetching %s: %v", at.Redacted(), cause(err))
-	}
-	defer resp.Body.Close()
-	if resp.StatusCode != http.StatusOK {
-		_, _ = io.CopyN(io.Discard, resp.Body, 64<<10)
-		return nil, fmt.Sprintf("%s was answered with the status %d; expected 200", at.Redacted(), resp.StatusCode)
-	}
-	if document, err = capped.ReadAll(resp.Body, maxManifest); err != nil {
-		return nil, fmt.Sprintf("fetching %s: %v", at.Redacted(), err)
-	}
-	return document, ""
-}
-
 // requireSignature asks for a signed manifest, which a producer may have.
 func (v *visit) requireSignature(ctx context.Context, p *probe, s Scenario) error {
 	t, err := v.dialogue(ctx, liveSigned.ID, s, object{"accept_signed_manifests_only": true})
-	if err == errRejected && t.accepted != nil {
-		if v.reason(p, t.accepted, "manifest_signature_required") {
+	if err == errRejected && t.answer != nil {
+		if v.reason(p, t.answer, "manifest_signature_required") {
 			p.show("a subscriber that requires a signed manifest is rejected: the producer has no such manifest")
 		} else {
 			p.shown++
@@ -554,11 +422,11 @@ func (v *visit) requireSignature(ctx context.Context, p *probe, s Scenario) erro
 func (v *visit) signature(ctx context.Context, p *probe, t *talk) {
 	p.shown++
 	var text string
-	if t.accepted != nil {
-		text = t.accepted.text("signed_manifest")
+	if t.answer != nil {
+		text = t.answer.text("signed_manifest")
 	}
 	if text == "" {
-		document, wrong := v.fetch(ctx, t.accepted)
+		document, wrong := v.fetch(ctx, t.answer)
 		if wrong != "" || !isJWS(document) {
 			p.Errorf(v.here(), "", "unsigned-accepted", "a subscriber that requires a signed manifest is accepted, "+
 				"and the manifest is not signed")
@@ -596,5 +464,5 @@ func (v *visit) signature(ctx context.Context, p *probe, t *talk) {
 		p.Warnf(v.here(), "", "jws-own-key", "the signed manifest is signed by the key that its own header carries, "+
 			"which anyone can make")
 	}
-	v.sameAgent(p, root, t.accepted)
+	v.sameAgent(p, root, t.answer)
 }

@@ -3,9 +3,7 @@ package aaep
 import (
 	"context"
 	"crypto/sha256"
-	"mime"
 	"net/http"
-	"net/url"
 	"strings"
 	"time"
 
@@ -13,115 +11,93 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
-// A listener hears one stream of events. A server may send its headers with the first event, so nothing waits for
-// them, and it may send the events of earlier streams again.
-type listener struct {
-	all    chan heard
-	since  int             // events of the run that came before the stream was opened
-	again  map[string]bool // ids of the events that came again on this stream
-	opened bool            // headers or an event came
-}
-
-// heard is the data of one event, nil for the headers, or why there are no more.
+// heard is what a stream of events brings: its headers, the data of one event, or why there are no more.
 type heard struct {
-	data []byte
+	of   *talk
 	at   time.Time
+	resp *http.Response
+	data []byte
 	err  error
 }
 
-// listen opens a stream and gives what it sends until the context ends.
-func (t *talk) listen(ctx context.Context, events *url.URL) {
-	// The buffer is there so that a reply under way does not change when an event counts as heard.
-	t.listener = listener{all: make(chan heard, 64), since: len(t.first), again: map[string]bool{}}
+// listen opens the stream of a session, and gives what it sends until the context ends. A server may send its headers
+// with the first event, so nothing waits for them, and it may send the events of earlier streams again.
+func (t *talk) listen(ctx context.Context) {
+	t.since, t.again = len(t.first), map[string]bool{}
 	go func(all chan<- heard) {
-		give := func(data []byte, err error) bool {
+		give := func(h heard) bool {
+			h.of, h.at = t, t.now()
 			select {
-			case all <- heard{data, t.now(), err}:
-				return err == nil
+			case all <- h:
+				return h.err == nil
 			case <-ctx.Done():
 				return false
 			}
 		}
-		resp, err := t.openStream(ctx, events)
+		resp, err := t.openStream(ctx, t.events)
 		if err != nil {
-			give(nil, err)
+			give(heard{err: err})
 			return
 		}
 		defer resp.Body.Close()
 		from := newSSE(&upTo{resp.Body, &t.left})
 		from.misnamed = func(name string) { t.misnamed.CompareAndSwap(nil, &name) }
-		for more := give(nil, nil); more; {
-			more = give(from.next())
+		for more := give(heard{resp: resp}) && isStream(resp); more; {
+			data, err := from.next()
+			more = give(heard{data: data, err: err})
 		}
 	}(t.all)
 }
 
-// openStream asks for the events, however long the headers take. The error is a *refusedStream.
-func (v *visit) openStream(ctx context.Context, events *url.URL) (*http.Response, error) {
-	req, err := v.request(ctx, http.MethodGet, events, nil)
-	if err != nil {
-		return nil, &refusedStream{events, nil, err}
+// next returns what is heard before a time; ok is false if nothing is. The error ends the run.
+func (v *visit) next(ctx context.Context, until time.Time) (h heard, ok bool, err error) {
+	if v.ahead == nil {
+		timer := time.NewTimer(time.Until(until))
+		defer timer.Stop()
+		select {
+		case h = <-v.all:
+			v.ahead = &h
+		case <-ctx.Done():
+			return h, false, v.overBudget()
+		case <-timer.C:
+			select {
+			case h = <-v.all:
+				v.ahead = &h
+			default:
+			}
+		}
 	}
-	resp, err := v.client.Do(req)
-	if err != nil {
-		return nil, &refusedStream{events, nil, err}
+	if v.ahead == nil || !v.ahead.at.Before(until) {
+		return h, false, nil
 	}
-	kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
-	if resp.StatusCode != http.StatusOK || kind != "text/event-stream" {
-		resp.Body.Close()
-		return nil, &refusedStream{events, resp, nil}
-	}
-	return resp, nil
-}
-
-// refusedStream is an answer that is not a stream of events, or the error of the connection.
-type refusedStream struct {
-	events *url.URL
-	resp   *http.Response
-	err    error
-}
-
-func (e *refusedStream) Error() string { return "GET " + e.events.Path + " has no stream of events" }
-
-// report ends the run.
-func (e *refusedStream) report(ctx context.Context, v *visit) error {
-	switch {
-	case e.resp == nil:
-		return v.failed(ctx, http.MethodGet, e.events, e.err)
-	case e.resp.StatusCode != http.StatusOK:
-		return v.status(e.resp, http.MethodGet, "events", "200")
-	}
-	return v.broken(verdict.Error, "not-sse", "Content-Type of the events is %s; expected text/event-stream",
-		show(e.resp.Header.Get("Content-Type")))
+	h, v.ahead = *v.ahead, nil
+	return h, true, nil
 }
 
 // before returns the events that come before the stream is quiet for 0.3 s, or open for 1 s. The error ends the run.
 func (t *talk) before(ctx context.Context) (events []heard, err error) {
 	const quiet, most = 300 * time.Millisecond, time.Second
-	last := time.NewTimer(most)
-	defer last.Stop()
-	for {
-		next := time.NewTimer(quiet)
-		select {
-		case h := <-t.all:
-			next.Stop()
-			if t.opened = true; h.err != nil {
-				return nil, t.over(ctx, h.err)
-			}
-			if h.data != nil {
-				events = append(events, h)
-			}
-			if len(events) > MaxMessages {
+	for last := t.now().Add(most); ; {
+		until := t.now().Add(quiet)
+		if until.After(last) {
+			until = last
+		}
+		h, ok, err := t.next(ctx, until)
+		switch {
+		case err != nil || !ok:
+			return events, err
+		case h.data != nil:
+			h.of.opened = true
+			if events = append(events, h); len(events) > MaxMessages {
 				return nil, t.over(ctx, ErrTooLarge)
 			}
-		case <-next.C:
-			return events, nil
-		case <-last.C:
-			next.Stop()
-			return events, nil
-		case <-ctx.Done():
-			next.Stop()
-			return nil, t.overBudget()
+		case h.err == nil:
+			err = h.of.event(ctx, h)
+		case h.of == t:
+			err = t.over(ctx, h.err)
+		}
+		if err != nil {
+			return nil, err
 		}
 	}
 }

@@ -375,17 +375,10 @@ func (o *session) lastAsked() *question {
 	return nil
 }
 
-// What is said about a call that a live check watches: what it comes to is a finding of that check.
-const (
-	harmless = iota
-	irreversibleCall
-	unclearCall
-)
-
 // judgeCall judges a call by its tool.
 func (s *Stream) judgeCall(of *session, c *call, n int32) {
 	t, last, say := c.of, of.lastAsked(), s.sayer(of.said, c.at)
-	_, watched := s.watched[c.at.line]
+	watched := s.watched[c.at.line] // which is a finding of that check
 	switch {
 	case t.flagged != (place{}) && c.says == saysFalse && len(of.questions) == 0:
 		unclear(say, fmt.Sprintf("name the operation in tool, such as %s and %s, so that each name is "+
@@ -394,11 +387,9 @@ func (s *Stream) judgeCall(of *session, c *call, n int32) {
 			t.flagged.line)
 	case t.irreversible():
 		s.irreversible++
-		if watched {
-			s.watched[c.at.line] = irreversibleCall
-			return
+		if !watched {
+			s.act(of, c, n, say)
 		}
-		s.act(of, c, n, say)
 	case t.plain():
 		if last == nil {
 			return
@@ -413,11 +404,7 @@ func (s *Stream) judgeCall(of *session, c *call, n int32) {
 	case last == nil:
 	default:
 		how := map[decision]string{undecided: "open", reject: "refused"}[last.decided(n)]
-		switch {
-		case how == "":
-		case watched:
-			s.watched[c.at.line] = unclearCall
-		default:
+		if how != "" && !watched {
 			unclear(say, fmt.Sprintf("call %s before a question, in a session that asks one later, or, if it is "+
 				"irreversible, set irreversible to true on its calls", show(t.name)),
 				"%s is called while the session's last irreversible question is %s, and nothing in the input says "+

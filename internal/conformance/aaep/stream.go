@@ -66,9 +66,9 @@ type Stream struct {
 	probes                    map[string]*Stream
 	probeNames                []string // in the order of the input
 
-	// For a running producer: what the calls that a live check watches amount to, by line, and that a live check
-	// reports why the stream was cut short.
-	watched map[int32]int
+	// For a running producer: the lines of the calls that a live check judges, and that a live check reports why the
+	// stream was cut short.
+	watched map[int32]bool
 	broken  bool
 }
 
@@ -123,15 +123,21 @@ func (s *Stream) sayer(to *said, at place) sayer {
 // Add judges one more message, which begins at a place of the input. A value that is not a message is a finding. The
 // error is ErrTooMany, ErrSessions or ErrLongMessage.
 func (s *Stream) Add(line, column int, data []byte) error {
+	_, err := s.take(line, column, data)
+	return err
+}
+
+// take is Add that returns the message; nil: it is not one.
+func (s *Stream) take(line, column int, data []byte) (*message, error) {
 	m, err := s.parse(line, column, data)
 	if err != nil || m == nil {
-		return err
+		return nil, err
 	}
 	s.judge(m)
 	if len(s.sessions) > MaxSessions {
-		return ErrSessions
+		return nil, ErrSessions
 	}
-	return nil
+	return m, nil
 }
 
 // parse reads one more message. If it is not a message, that is a finding, and parse returns nil.
