@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/conformance/aaep/jws"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
@@ -293,7 +294,7 @@ func (v *visit) walkOut(ctx context.Context, p *probe, s Scenario) error {
 	second.ended = true                                      // it answers nothing
 	var sent time.Time                                       // when subscription.close was sent
 	var question *message                                    // that is open then
-	first, goneOn := false, false                            // the question is the session's first; the session continued
+	first, goneOn := false, false                            // it is the session's first; the session continued
 	sessions, tokens := map[string]bool{}, map[string]bool{} // that the second subscription got
 	t.seen = func(ctx context.Context, m *message) error {
 		if !sent.IsZero() || m.core != awaitingConfirmation || m.text("session_id") != t.session {
@@ -363,11 +364,11 @@ func (v *visit) readManifest(ctx context.Context, p *probe, s Scenario) error {
 		return err
 	}
 	document, wrong := v.fetch(ctx, t.answer)
-	if wrong == "" && isJWS(document) {
-		if j, not := parseJWS(string(document)); not != "" {
+	if wrong == "" && jws.Is(document) {
+		if j, not := jws.Parse(string(document)); not != "" {
 			wrong = "the manifest is not JSON, and as a JWS " + not
 		} else {
-			document = j.payload
+			document = j.Payload
 		}
 	}
 	root := readObject(document)
@@ -427,35 +428,35 @@ func (v *visit) signature(ctx context.Context, p *probe, t *talk) {
 	}
 	if text == "" {
 		document, wrong := v.fetch(ctx, t.answer)
-		if wrong != "" || !isJWS(document) {
+		if wrong != "" || !jws.Is(document) {
 			p.Errorf(v.here(), "", "unsigned-accepted", "a subscriber that requires a signed manifest is accepted, "+
 				"and the manifest is not signed")
 			return
 		}
 		text = string(document)
 	}
-	j, wrong := parseJWS(text)
+	j, wrong := jws.Parse(text)
 	switch {
 	case wrong != "":
 		p.Errorf(v.here(), "", "jws-form", "the signed manifest is not a compact JWS: %s", wrong)
 		return
-	case !j.known():
+	case !j.Known():
 		p.Errorf(v.here(), "", "jws-alg", "alg of the signed manifest is %s; expected ES256, RS256, PS256 or EdDSA",
-			show(j.alg))
+			show(j.Alg))
 		return
 	}
-	root := readObject(j.payload)
+	root := readObject(j.Payload)
 	if root == nil {
 		p.Errorf(v.here(), "", "jws-form", "the payload of the signed manifest is not a JSON object")
 		return
 	}
-	own := j.ownKey()
+	own := j.OwnKey()
 	switch {
-	case v.ManifestKey != nil && j.by(v.ManifestKey):
-		p.verified = "the manifest is signed by the key of --manifest-key, " + j.alg
+	case v.ManifestKey != nil && j.By(v.ManifestKey):
+		p.verified = "the manifest is signed by the key of --manifest-key, " + j.Alg
 	case v.ManifestKey == nil && own == nil:
 		p.Doubtf(v.here(), "", "jws-no-key", "the signed manifest carries no key, and none was given")
-	case own == nil || !j.by(own):
+	case own == nil || !j.By(own):
 		p.Errorf(v.here(), "", "jws-signature", "the signature of the signed manifest does not verify")
 	case v.ManifestKey != nil:
 		p.Errorf(v.here(), "", "jws-signature", "the signature of the signed manifest is by another key than that of "+

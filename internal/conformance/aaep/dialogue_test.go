@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/conformance/aaep/jws"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/aaeptest"
 )
 
@@ -236,7 +237,7 @@ func TestManifestKey(t *testing.T) {
 				v, got, _ := visitedAt(t, p.URL, false, transport, negotiating, func(l *Live) {
 					l.Level, l.ManifestKey = 3, p.ManifestKey
 					if !known {
-						other, err := ParseKey([]byte(`{"kty":"OKP","crv":"Ed25519",` +
+						other, err := jws.ParseKey([]byte(`{"kty":"OKP","crv":"Ed25519",` +
 							`"x":"11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo"}`))
 						if err != nil {
 							t.Fatal(err)

@@ -19,7 +19,8 @@ import (
 var errHung = errors.New("not answered in time")
 
 // request returns a request with a JSON body, or one for what has a media type.
-func (l *Live) request(ctx context.Context, method string, u *url.URL, body []byte, media string) (*http.Request, error) {
+func (l *Live) request(ctx context.Context, method string, u *url.URL, body []byte, media string) (*http.Request,
+	error) {
 	req, err := http.NewRequestWithContext(ctx, method, u.String(), bytes.NewReader(body))
 	if err != nil {
 		return nil, err
@@ -108,7 +109,7 @@ func (v *visit) status(resp *http.Response, path, want string) error {
 // below returns a path below the base.
 func (v *visit) below(path string) *url.URL { return v.base.JoinPath(path) }
 
-// subscribe sends a request, and finds the base where there is none yet. It returns a session without events where no
+// subscribe sends a request, and finds the base if it is not known. It returns a session without events where no
 // subscription began.
 func (v *visit) subscribe(ctx context.Context, mark string, request []byte) (t *talk, err error) {
 	t = &talk{visit: v, mark: mark, subscription: "sub_oapgate"}

@@ -21,6 +21,7 @@ import (
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/conformance"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/conformance/aaep/jws"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
@@ -96,8 +97,6 @@ type hosting struct {
 	refusal   string                     // why the last connection was refused
 	transport string                     // that the subscriber uses
 	forgeries []string                   // the faults of manifests that were not shown yet
-	trial     *grant                     // whose manifest has a fault, and was neither taken nor refused yet
-	withstood int                        // manifests with a fault that the subscriber did not take
 	requires  bool                       // the subscriber requires signed manifests
 	proven    bool                       // it took the good one
 	distrusts bool                       // it refused the good one
@@ -286,7 +285,6 @@ func (r *hosting) connect(ctx context.Context) (*connection, error) {
 			return nil, errNobody
 		}
 		if err == errLate {
-			r.locked(r.resist) // it has left
 			if r.Tester == nil || r.starts >= maxStarts || again && !r.isExited() {
 				return nil, errNobody
 			}
@@ -343,12 +341,14 @@ func (r *hosting) connected(ctx context.Context) (l *connection, err error) {
 	}
 }
 
-// resist notes that the subscriber did not take a manifest with a fault. Its caller holds the lock.
-func (r *hosting) resist() {
-	if r.trial != nil {
-		r.withstood++
-		r.trial = nil
+// withstood returns how many manifests with a fault the subscriber did not take. Its caller holds the lock.
+func (r *hosting) withstood() (n int) {
+	for _, g := range r.granted {
+		if g.forged != "" {
+			n++
+		}
 	}
+	return n
 }
 
 // settle waits for the subscription that a connection may make, and for what the subscriber makes of its manifest. The
@@ -382,25 +382,29 @@ func (r *hosting) settle(ctx context.Context, l *connection) error {
 			return errNobody
 		}
 		return errGone
-	case g.forged != "": // to verify a signature may take a slow subscriber seconds
-		err := r.wait(ctx, r.now().Add(r.Timeout), func() bool { return r.trial != g })
-		if err == nil {
-			return errGone
+	case g.forged != "" || g.signed && !r.proven:
+		patience := r.quietTime()
+		if g.forged != "" {
+			patience = r.Timeout // to verify a signature may take a slow subscriber seconds
 		}
-		if err != errLate {
+		err := r.wait(ctx, r.now().Add(patience), func() bool { return l.grant != g || g.closed || l.left })
+		if err != nil && err != errLate {
 			return err
 		}
-		r.locked(func() { r.taken(g) })
-	case g.signed && !r.proven:
-		err := r.wait(ctx, r.now().Add(r.quietTime()), func() bool { return l.grant != g || g.closed || l.left })
-		if err == nil {
-			r.locked(r.refuses)
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		switch {
+		case err == nil && g.signed:
+			r.refuses()
 			return errGone
+		case err == nil:
+			return errGone
+		case g.signed:
+			r.proven = true
+		default:
+			r.taken(g)
 		}
-		if err != errLate {
-			return err
-		}
-		r.locked(func() { r.proven = true })
+		return nil
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -414,7 +418,7 @@ func (r *hosting) settle(ctx context.Context, l *connection) error {
 func (r *hosting) taken(g *grant) {
 	r.noteAt(r.line, subManifest, verdict.Error, "", "bad-manifest-taken",
 		"the subscriber requires a signed manifest, and takes events under %s", g.forged)
-	g.forged, r.trial = "", nil
+	g.forged = ""
 }
 
 // refuses notes that the subscriber refuses the manifest that is signed well. Its caller holds the lock.
@@ -438,7 +442,7 @@ func (r *hosting) playAll(ctx context.Context) error {
 		l, err := r.connect(ctx)
 		if err == errNobody {
 			r.mu.Lock()
-			why, known := r.refusal, gone || r.distrusts || r.withstood > 0
+			why, known := r.refusal, gone || r.distrusts || r.withstood() > 0
 			r.mu.Unlock()
 			if known {
 				return err
@@ -541,17 +545,10 @@ func (r *hosting) finish(ctx context.Context) {
 // endless reports whether messages come, or one is under way, for all of --timeout.
 func (r *hosting) endless(ctx context.Context, l *connection) bool {
 	for until := r.now().Add(r.Timeout); r.now().Before(until); {
-		var before, after int
-		partial := false
-		look := func(n *int) func() bool {
-			return func() bool {
-				*n, partial = r.messages, l.within
-				return false
-			}
-		}
-		_ = r.wait(ctx, r.now(), look(&before))
-		_ = r.wait(ctx, r.now().Add(r.pauseTime()), look(&after))
-		if before == after && !partial || ctx.Err() != nil {
+		before, idle := 0, false
+		r.locked(func() { before = r.messages })
+		_ = r.wait(ctx, r.now().Add(r.pauseTime()), func() bool { return false })
+		if r.locked(func() { idle = r.messages == before && !l.within }); idle || ctx.Err() != nil {
 			return false
 		}
 	}
@@ -632,17 +629,17 @@ func (r *hosting) lacks(check *rule) string {
 
 // ofManifest returns what the play manifest came to, if it has no finding. Its caller holds the lock.
 func (r *hosting) ofManifest() verdict.Outcome {
-	switch {
-	case r.transport == "" && r.withstood == 0:
+	switch n := r.withstood(); {
+	case r.transport == "" && n == 0:
 		return verdict.Skip("not run: %s", r.unplayed(subManifest))
 	case !r.requires:
 		return verdict.Pass("the subscriber does not require signed manifests")
-	case r.withstood == len(forgeries) && r.proven:
-		return verdict.Pass("took none of %d manifests with a fault, and the one that is signed well", r.withstood)
+	case n == len(forgeries) && r.proven:
+		return verdict.Pass("took none of %d manifests with a fault, and the one that is signed well", n)
 	}
 	var o verdict.Outcome
 	o.Doubtf(verdict.At{Path: r.Path}, "", notExercised, "the subscriber asked for %d of %d manifests with a fault; "+
-		"it must ask again after each", r.withstood, len(forgeries))
+		"it must ask again after each", r.withstood(), len(forgeries))
 	return o
 }
 
@@ -674,9 +671,9 @@ func (r *hosting) signManifest(fault string) string {
 	if fault == forgedNone {
 		alg = "none"
 	}
-	text, err := signJWS(r.key, alg, r.Key == nil, r.manifest(agent))
+	text, err := jws.Sign(r.key, alg, r.Key == nil, r.manifest(agent))
 	if err != nil {
-		panic(err) // the key is one of ParsePrivateKey
+		panic(err) // the key is one of jws.ParsePrivateKey
 	}
 	if fault == forgedPayload {
 		parts := strings.Split(text, ".")

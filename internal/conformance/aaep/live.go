@@ -270,8 +270,8 @@ func (v *visit) reportWatches() {
 		at := verdict.At{Path: v.Path, Line: w.line, Column: 1}
 		switch t := v.stream.tools[w.tool]; {
 		case w.flagged || t != nil && t.irreversible():
-			v.probes[w.row].Errorf(at, "", by.code, "an irreversible tool is invoked after %s, in scenario %s", by.cause,
-				show(w.scenario))
+			v.probes[w.row].Errorf(at, "", by.code, "an irreversible tool is invoked after %s, in scenario %s",
+				by.cause, show(w.scenario))
 		case t == nil || !t.plain():
 			v.probes[w.row].Doubtf(at, "", "call-unclear", "a tool is invoked in scenario %s, and nothing in the run "+
 				"says whether it is irreversible", show(w.scenario))

@@ -80,9 +80,6 @@ func (r *hosting) leave(l *connection, why string) {
 	if r.link == l {
 		r.link = nil
 	}
-	if l.grant != nil && r.trial == l.grant {
-		r.resist()
-	}
 	r.signal()
 }
 
@@ -304,40 +301,52 @@ func (r *hosting) serveEvents(w http.ResponseWriter, q *http.Request) {
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.Header().Set("Cache-Control", "no-store")
 	send := http.NewResponseController(w)
-	write := func(text []byte) bool {
+	write := func(text []byte) error {
 		_ = send.SetWriteDeadline(time.Now().Add(r.Timeout))
 		_, err := w.Write(text)
-		if err = errors.Join(err, send.Flush()); err == nil {
-			return true
-		}
-		r.gone(l, "it did not read its events: "+err.Error())
-		return false
+		return errors.Join(err, send.Flush())
 	}
-	for ok := write([]byte(": connected\n\n")); ok; {
+	if err := write([]byte(": connected\n\n")); err != nil {
+		r.gone(l, "it did not read its events: "+err.Error())
+		return
+	}
+	r.pump(q.Context(), l, func(p packet) (err error) {
+		switch {
+		case p.end:
+		case p.read != nil:
+			comments := bytes.Repeat([]byte(": "+strings.Repeat(".", 1021)+"\n"), 64)
+			for n := 0; err == nil && n < padding; n += len(comments) {
+				err = write(comments)
+			}
+		case p.id == "":
+			return write(fmt.Appendf(nil, "event: aaep.event\ndata: %s\n\n", p.data))
+		default:
+			return write(fmt.Appendf(nil, "event: aaep.event\nid: %s\ndata: %s\n\n", p.id, p.data))
+		}
+		return err
+	})
+}
+
+// pump sends packets until the subscriber leaves or the run ends. send sends one; for a question whether the
+// subscriber reads, it returns when all that was sent has left this machine's buffers.
+func (r *hosting) pump(ctx context.Context, l *connection, send func(packet) error) {
+	for {
 		select {
 		case p := <-l.out:
+			err := send(p)
 			switch {
+			case err != nil:
+				r.gone(l, "it did not read its events: "+err.Error())
+				return
 			case p.end:
 				r.gone(l, "")
 				return
 			case p.read != nil:
-				comments := bytes.Repeat(append(append([]byte(": "), bytes.Repeat([]byte{'.'}, 1021)...), '\n'), 64)
-				for n := 0; ok && n < padding; n += len(comments) {
-					ok = write(comments)
-				}
-				if ok {
-					close(p.read)
-				}
-			default:
-				text := fmt.Appendf(nil, "event: aaep.event\n")
-				if p.id != "" {
-					text = fmt.Appendf(text, "id: %s\n", p.id)
-				}
-				ok = write(fmt.Appendf(text, "data: %s\n\n", p.data))
+				close(p.read)
 			}
 		case <-l.done:
 			return
-		case <-q.Context().Done():
+		case <-ctx.Done():
 			r.gone(l, "it closed the connection")
 			return
 		}
@@ -373,7 +382,10 @@ func (r *hosting) serveSocket(ctx context.Context, w http.ResponseWriter, q *htt
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	var writer sync.WaitGroup
-	writer.Go(func() { r.write(ctx, l) })
+	writer.Go(func() {
+		r.pump(ctx, l, func(p packet) error { return r.sendFrame(ctx, c, p) })
+		_ = c.CloseNow()
+	})
 	defer writer.Wait()
 	defer cancel()
 	for {
@@ -404,33 +416,18 @@ func (r *hosting) serveSocket(ctx context.Context, w http.ResponseWriter, q *htt
 	}
 }
 
-// write writes to a WebSocket until its subscriber leaves or the run ends.
-func (r *hosting) write(ctx context.Context, l *connection) {
-	for {
-		select {
-		case <-l.done:
-			return
-		case p := <-l.out:
-			within, cancel := context.WithTimeout(ctx, r.Timeout)
-			var err error
-			switch {
-			case p.end:
-				_ = l.ws.Close(goodbye, "the run has ended")
-				r.gone(l, "")
-			case p.read != nil:
-				if err = l.ws.Ping(within); err == nil {
-					close(p.read)
-				}
-			default:
-				err = l.ws.Write(within, websocket.MessageText, p.data)
-			}
-			cancel()
-			if err != nil {
-				r.gone(l, "it did not read its events: "+err.Error())
-				_ = l.ws.CloseNow()
-			}
-		}
+// sendFrame sends a packet over a WebSocket.
+func (r *hosting) sendFrame(ctx context.Context, c *websocket.Conn, p packet) error {
+	ctx, cancel := context.WithTimeout(ctx, r.Timeout)
+	defer cancel()
+	switch {
+	case p.end:
+		_ = c.Close(goodbye, "the run has ended")
+		return nil
+	case p.read != nil:
+		return c.Ping(ctx)
 	}
+	return c.Write(ctx, websocket.MessageText, p.data)
 }
 
 // reads reports whether the subscriber reads all that was sent, within a time.
@@ -516,7 +513,6 @@ func (r *hosting) receive(l *connection, data []byte, asks bool) (a answer, coun
 		if !asks {
 			return a, false
 		}
-		r.resist() // it asks again
 		a = r.request(l, m, r.line)
 		r.recordAnswer(a)
 		if l != nil && a.grant != nil {
@@ -531,9 +527,7 @@ func (r *hosting) receive(l *connection, data []byte, asks bool) (a answer, coun
 		if g == nil {
 			return a, false
 		}
-		if g.closed = true; g == r.trial {
-			r.resist()
-		} else if g.signed && !r.proven {
+		if g.closed = true; g.signed && !r.proven {
 			r.refuses()
 		}
 		return a, true
@@ -569,13 +563,11 @@ func (r *hosting) request(l *connection, m *message, line int) (a answer) {
 	inner, _ := m.members["capabilities"].(object)
 	g := &grant{id: fmt.Sprintf("sub_%sx%d", r.run, len(r.granted)+1), request: m, line: line, asked: maps.Clone(inner)}
 	r.granted[g.id] = g
-	fault := ""
 	if inner["accept_signed_manifests_only"] == true {
 		if r.requires = true; len(r.forgeries) > 0 && line > 0 {
-			fault, r.forgeries = r.forgeries[0], r.forgeries[1:]
-			r.trial = g
+			g.forged, r.forgeries = r.forgeries[0], r.forgeries[1:]
 		}
-		g.forged, g.signed = fault, fault == ""
+		g.signed = g.forged == ""
 	}
 	return answer{r.accept(g), g}
 }

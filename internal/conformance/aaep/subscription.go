@@ -318,7 +318,7 @@ func (n *subscribed) answer(m *message, say sayer) {
 // capacity returns the capacity of a rate's bucket: the burst of section 5.6.2 and a quarter for jitter.
 func capacity(rate int64) float64 { return 1.25 * float64(rate) }
 
-// bucket is a token bucket. A rate of 0 is no limit.
+// bucket is a token bucket. With a rate of 0 it has no limit.
 type bucket struct {
 	rate       int64 // events a second
 	most, left float64
@@ -327,7 +327,7 @@ type bucket struct {
 
 func newBucket(rate int64, most float64, at time.Time) bucket { return bucket{rate, most, most, at} }
 
-// take takes a token. If there is none, it returns the time until there is one.
+// take takes a token, or returns how long it takes until there is one.
 func (b *bucket) take(now time.Time) time.Duration {
 	if b.rate == 0 {
 		return 0

@@ -19,6 +19,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/typed"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/conformance/aaep"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/conformance/aaep/jws"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence/live"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
@@ -258,9 +259,9 @@ func (o *aaepProducer) judge(ctx context.Context) (*conformance, error) {
 	if err != nil {
 		return nil, err
 	}
-	key, err := readFlag("--manifest-key", o.manifestKey, aaep.MaxKey, func(_ string, data []byte) (crypto.PublicKey,
+	key, err := readFlag("--manifest-key", o.manifestKey, jws.MaxKey, func(_ string, data []byte) (crypto.PublicKey,
 		error) {
-		return aaep.ParseKey(data)
+		return jws.ParseKey(data)
 	}, "give a JWK or PEM file of a P-256, RSA or Ed25519 public key")
 	if err != nil {
 		return nil, err

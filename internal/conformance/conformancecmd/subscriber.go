@@ -17,6 +17,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/typed"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/conformance/aaep"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/conformance/aaep/jws"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
 )
@@ -138,9 +139,9 @@ func (o *aaepSubscriber) judge(ctx context.Context, sys frame.IO, command []stri
 	if err != nil {
 		return nil, err
 	}
-	host.Key, err = readFlag("--manifest-key", o.manifestKey, aaep.MaxKey, func(_ string, data []byte) (crypto.Signer,
+	host.Key, err = readFlag("--manifest-key", o.manifestKey, jws.MaxKey, func(_ string, data []byte) (crypto.Signer,
 		error) {
-		return aaep.ParsePrivateKey(data)
+		return jws.ParsePrivateKey(data)
 	}, "give a PEM file of a P-256, RSA or Ed25519 private key")
 	if err != nil {
 		return nil, err

@@ -5,18 +5,11 @@ import (
 	"bytes"
 	"context"
 	"crypto"
-	"crypto/ecdsa"
-	"crypto/ed25519"
-	"crypto/elliptic"
-	"crypto/rsa"
-	"crypto/sha256"
-	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"maps"
-	"math/big"
 	"net"
 	"net/http"
 	"net/url"
@@ -26,6 +19,8 @@ import (
 	"time"
 
 	"github.com/coder/websocket"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/conformance/aaep/jws"
 )
 
 // SubscriberFaults are the names of what a subscriber may do wrong.
@@ -283,54 +278,21 @@ func (l *listener) trusts(text, agent string) bool {
 	if l.o.Fault == "refuses-signed" {
 		return false
 	}
-	parts := strings.Split(text, ".")
-	if len(parts) != 3 {
-		return false
-	}
-	var decoded [3][]byte
-	for i, part := range parts {
-		var err error
-		if decoded[i], err = base64.RawURLEncoding.DecodeString(part); err != nil {
-			return false
-		}
-	}
-	var header struct {
-		Alg string
-		JWK struct{ X, Y string }
-	}
+	j, wrong := jws.Parse(text)
 	var manifest struct {
 		Agent string `json:"agent_id"`
 	}
-	if json.Unmarshal(decoded[0], &header) != nil || json.Unmarshal(decoded[1], &manifest) != nil {
+	if wrong != "" || json.Unmarshal(j.Payload, &manifest) != nil {
 		return false
+	}
+	if j.Alg == "none" {
+		return l.o.Fault == "takes-none"
 	}
 	key := l.o.Key
 	if key == nil {
-		x, err1 := base64.RawURLEncoding.DecodeString(header.JWK.X)
-		y, err2 := base64.RawURLEncoding.DecodeString(header.JWK.Y)
-		if err1 != nil || err2 != nil || len(x) != 32 || len(y) != 32 {
-			return false
-		}
-		public, err := ecdsa.ParseUncompressedPublicKey(elliptic.P256(), slices.Concat([]byte{4}, x, y))
-		if err != nil {
-			return false
-		}
-		key = public
+		key = j.OwnKey()
 	}
-	if header.Alg == "none" {
-		return l.o.Fault == "takes-none"
-	}
-	sum := sha256.Sum256([]byte(parts[0] + "." + parts[1]))
-	good := false
-	switch k := key.(type) {
-	case *ecdsa.PublicKey:
-		good = header.Alg == "ES256" && len(decoded[2]) == 64 && ecdsa.Verify(k, sum[:],
-			new(big.Int).SetBytes(decoded[2][:32]), new(big.Int).SetBytes(decoded[2][32:]))
-	case *rsa.PublicKey:
-		good = header.Alg == "RS256" && rsa.VerifyPKCS1v15(k, crypto.SHA256, sum[:], decoded[2]) == nil
-	case ed25519.PublicKey:
-		good = header.Alg == "EdDSA" && ed25519.Verify(k, []byte(parts[0]+"."+parts[1]), decoded[2])
-	}
+	good := j.By(key)
 	return (good || l.o.Fault == "takes-forged") && (manifest.Agent == agent || l.o.Fault == "takes-other-agent" ||
 		l.o.Fault == "takes-forged" && !good)
 }

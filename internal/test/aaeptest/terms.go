@@ -2,23 +2,21 @@ package aaeptest
 
 import (
 	"cmp"
-	"crypto"
 	"crypto/ecdsa"
 	"crypto/ed25519"
 	"crypto/elliptic"
 	"crypto/rand"
 	"crypto/rsa"
-	"crypto/sha256"
-	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"io"
 	"maps"
-	"math/big"
 	"net/http"
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/conformance/aaep/jws"
 )
 
 const agent = "aaeptest"
@@ -455,61 +453,20 @@ func (p *Peer) makeKey() (err error) {
 
 // signed returns the manifest as a compact JWS.
 func (p *Peer) signed() string {
-	encode := base64.RawURLEncoding.EncodeToString
-	header := map[string]any{"alg": p.o.Sign}
+	alg := p.o.Sign
 	if p.o.Fault == "jws-alg" {
-		header["alg"] = "none"
+		alg = "none"
 	}
-	if p.o.OwnKey {
-		header["jwk"] = jwk(p.ManifestKey)
-	}
-	text := encode(marshal(header)) + "." + encode(p.describe())
-	if p.o.Fault == "jws-form" {
-		return text
-	}
-	signing := text
-	if p.o.Fault == "jws-signature" {
-		signing += "x"
-	}
-	sum := sha256.Sum256([]byte(signing))
-	var signature []byte
-	var err error
-	switch key := p.key.(type) {
-	case *ecdsa.PrivateKey:
-		r, s, fault := ecdsa.Sign(rand.Reader, key, sum[:])
-		if err = fault; err == nil {
-			signature = slices.Concat(r.FillBytes(make([]byte, 32)), s.FillBytes(make([]byte, 32)))
-		}
-	case *rsa.PrivateKey:
-		if p.o.Sign == "PS256" {
-			signature, err = rsa.SignPSS(rand.Reader, key, crypto.SHA256, sum[:],
-				&rsa.PSSOptions{SaltLength: rsa.PSSSaltLengthEqualsHash})
-		} else {
-			signature, err = rsa.SignPKCS1v15(rand.Reader, key, crypto.SHA256, sum[:])
-		}
-	case ed25519.PrivateKey:
-		signature = ed25519.Sign(key, []byte(signing))
-	}
+	text, err := jws.Sign(p.key, alg, p.o.OwnKey, p.describe())
 	if err != nil {
 		panic(err) // only keys of makeKey
 	}
-	return text + "." + encode(signature)
-}
-
-// jwk returns a public key as a JWK.
-func jwk(key crypto.PublicKey) map[string]any {
-	encode := base64.RawURLEncoding.EncodeToString
-	switch k := key.(type) {
-	case *ecdsa.PublicKey:
-		point, err := k.Bytes()
-		if err != nil {
-			panic(err)
-		}
-		return map[string]any{"kty": "EC", "crv": "P-256", "x": encode(point[1:33]), "y": encode(point[33:])}
-	case *rsa.PublicKey:
-		return map[string]any{"kty": "RSA", "n": encode(k.N.Bytes()), "e": encode(big.NewInt(int64(k.E)).Bytes())}
-	case ed25519.PublicKey:
-		return map[string]any{"kty": "OKP", "crv": "Ed25519", "x": encode(k)}
+	last := strings.LastIndexByte(text, '.')
+	switch p.o.Fault {
+	case "jws-form":
+		return text[:last]
+	case "jws-signature":
+		return text[:last-1] + text[last:]
 	}
-	return nil
+	return text
 }

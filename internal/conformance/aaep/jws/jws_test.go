@@ -1,4 +1,4 @@
-package aaep
+package jws
 
 import (
 	"bytes"
@@ -66,13 +66,13 @@ func TestParseJWS(t *testing.T) {
 		"bm90IEpTT04.e30.":        "not JSON",
 		"eyJhIjoxLCJhIjoyfQ.e30.": "not JSON", // a member twice
 	} {
-		j, wrong := parseJWS(text)
+		j, wrong := Parse(text)
 		if want == "" && (j == nil || wrong != "") || !strings.Contains(wrong, want) {
 			t.Errorf("%q: %q, want %q", text, wrong, want)
 		}
 	}
 	for _, alg := range []string{"", "none", "None", "HS256", "ES384", "RS256 "} {
-		if (&signed{alg: alg}).known() {
+		if (&Signed{Alg: alg}).Known() {
 			t.Errorf("%q is known", alg)
 		}
 	}
@@ -91,9 +91,9 @@ func TestLargeKey(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		j := &signed{header: map[string]any{"x5c": []any{base64.StdEncoding.EncodeToString(der)}}}
+		j := &Signed{header: map[string]any{"x5c": []any{base64.StdEncoding.EncodeToString(der)}}}
 		_, err = ParseKey(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}))
-		if got := j.ownKey() != nil; got != want || (err == nil) != want {
+		if got := j.OwnKey() != nil; got != want || (err == nil) != want {
 			t.Errorf("a key of %d bits is taken: %v, as a file %v", bits, got, err)
 		}
 	}
@@ -124,13 +124,46 @@ func FuzzJWS(f *testing.F) {
 	f.Add("eyJhbGciOiJFUzI1NiJ9.e30.AAAA")
 	f.Add("eyJhbGciOiJFZERTQSIsImp3ayI6eyJrdHkiOiJPS1AiLCJjcnYiOiJFZDI1NTE5IiwieCI6IkFBQUEifX0.e30.AAAA")
 	f.Fuzz(func(t *testing.T, text string) {
-		if j, _ := parseJWS(text); j != nil {
-			if key := j.ownKey(); key != nil {
-				j.by(key)
+		if j, _ := Parse(text); j != nil {
+			if key := j.OwnKey(); key != nil {
+				j.By(key)
 			}
 		}
 		if key, err := ParseKey([]byte(text)); (key == nil) == (err == nil) {
 			t.Errorf("%v %v", key, err)
 		}
 	})
+}
+
+// The signatures of RFC 7515 appendix A.3 and RFC 8037 appendix A.4 verify, and no other key made them. What Sign makes
+// verifies by its key, and not with a change.
+func TestSignatures(t *testing.T) {
+	const es256 = `{"kty":"EC","crv":"P-256","x":"f83OJ3D2xF1Bg8vub9tLe1gHMzV76e8Tus9uPHvRVEU",` +
+		`"y":"x_FEzRu9m36HLN_tue659LNpXW6pCyStikYjKIWI5a0"}`
+	const ed25519Own = `{"kty":"OKP","crv":"Ed25519","x":"11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo"}`
+	for text, own := range map[string]string{
+		"eyJhbGciOiJFUzI1NiJ9.eyJpc3MiOiJqb2UiLA0KICJleHAiOjEzMDA4MTkzODAsDQogImh0dHA6Ly9leGFtcGxlLmNvbS9pc19yb290" +
+			"Ijp0cnVlfQ.DtEhU3ljbEg8L38VWAfUAqOyKAM6-Xx-F4GawxaepmXFCgfTjDxw5djxLa8ISlSApmWQxfKTUJqPP3-Kg6NU1Q": es256,
+		"eyJhbGciOiJFZERTQSJ9.RXhhbXBsZSBvZiBFZDI1NTE5IHNpZ25pbmc.hgyY0il_MGCjP0JzlnLWG1PPOt7-09PGcvMg3AIbQR6dWbhi" +
+			"jcNR4ki4iylGjg5BhVsPt9g7sVvpAr_MuM0KAg": ed25519Own,
+	} {
+		j, wrong := Parse(text)
+		for _, key := range []string{es256, ed25519Own} {
+			public, err := ParseKey([]byte(key))
+			if wrong != "" || err != nil || j.By(public) != (key == own) {
+				t.Errorf("%s: %s %v, by %s: %t", text, wrong, err, key, key != own)
+			}
+		}
+	}
+	_, private, err := ed25519.GenerateKey(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := Sign(private, "", true, []byte("{}"))
+	if j, wrong := Parse(text); err != nil || wrong != "" || !j.By(j.OwnKey()) {
+		t.Errorf("%s: %v %s", text, err, wrong)
+	}
+	if j, wrong := Parse(strings.Replace(text, ".e30.", ".W10.", 1)); wrong != "" || j.By(j.OwnKey()) {
+		t.Errorf("a changed payload verifies: %s", wrong)
+	}
 }

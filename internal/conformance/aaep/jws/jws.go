@@ -1,7 +1,9 @@
-package aaep
+// Package jws reads and makes compact JSON Web Signatures (RFC 7515) of manifests, and reads the keys of both sides.
+package jws
 
 import (
 	"bytes"
+	"cmp"
 	"crypto"
 	"crypto/ecdsa"
 	"crypto/ed25519"
@@ -11,6 +13,7 @@ import (
 	"crypto/sha256"
 	"crypto/x509"
 	"encoding/base64"
+	"encoding/json"
 	"encoding/pem"
 	"errors"
 	"fmt"
@@ -21,6 +24,9 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 )
+
+// limits are those of a key, and of the header of a signature.
+var limits = strict.Limits{Bytes: 1 << 20, Depth: 64, Number: 64, Values: 1 << 16}
 
 // MaxKey is how many bytes a file with the key of a manifest may have.
 const MaxKey = 64 << 10
@@ -120,16 +126,17 @@ func parseJWK(v any) (crypto.PublicKey, error) {
 	return nil, errNoKey
 }
 
-// signed is a compact JWS (RFC 7515 section 7.1).
-type signed struct {
-	alg              string
-	header           any
-	signing, payload []byte
-	signature        []byte
+// Signed is a compact JWS (RFC 7515 section 7.1).
+type Signed struct {
+	Alg     string
+	Payload []byte
+
+	header             any
+	signing, signature []byte
 }
 
-// parseJWS reads a compact JWS; wrong says what it is not.
-func parseJWS(text string) (j *signed, wrong string) {
+// Parse reads a compact JWS; wrong says what it is not.
+func Parse(text string) (j *Signed, wrong string) {
 	parts := strings.Split(strings.TrimSpace(text), ".")
 	if len(parts) != 3 {
 		return nil, fmt.Sprintf("it has %d parts; expected header, payload and signature", len(parts))
@@ -142,25 +149,26 @@ func parseJWS(text string) (j *signed, wrong string) {
 		}
 	}
 	header, err := strict.Parse("", decoded[0], limits)
-	switch {
-	case err != nil:
+	if err != nil {
 		return nil, "its header is not JSON"
-	case !isObject(header.Root):
+	}
+	switch _, isObject := header.Root.(map[string]any); {
+	case !isObject:
 		return nil, "its header is not an object"
 	case strict.Member(header.Root, "crit") != nil:
 		return nil, "its header has crit, which names extensions that nobody here knows"
 	}
-	return &signed{alg: strict.String(header.Root, "alg"), header: header.Root,
-		signing: []byte(parts[0] + "." + parts[1]), payload: decoded[1], signature: decoded[2]}, ""
+	return &Signed{Alg: strict.String(header.Root, "alg"), Payload: decoded[1], header: header.Root,
+		signing: []byte(parts[0] + "." + parts[1]), signature: decoded[2]}, ""
 }
 
-// known reports whether the algorithm is one of a signature that is verified here. "none" is not.
-func (j *signed) known() bool {
-	return slices.Contains([]string{"ES256", "RS256", "PS256", "EdDSA"}, j.alg)
+// Known reports whether the algorithm is one of a signature that is verified here. "none" is not.
+func (j *Signed) Known() bool {
+	return slices.Contains([]string{"ES256", "RS256", "PS256", "EdDSA"}, j.Alg)
 }
 
-// ownKey returns the key that the header carries; nil: it carries none that can be read.
-func (j *signed) ownKey() crypto.PublicKey {
+// OwnKey returns the key that the header carries; nil: it carries none that can be read.
+func (j *Signed) OwnKey() crypto.PublicKey {
 	if jwk := strict.Member(j.header, "jwk"); jwk != nil {
 		if key, err := parseJWK(jwk); err == nil {
 			return key
@@ -179,18 +187,18 @@ func (j *signed) ownKey() crypto.PublicKey {
 	return key
 }
 
-// by reports whether a key made the signature, by the algorithm that the header names.
-func (j *signed) by(key crypto.PublicKey) bool {
+// By reports whether a key made the signature, by the algorithm that the header names.
+func (j *Signed) By(key crypto.PublicKey) bool {
 	sum := sha256.Sum256(j.signing)
 	switch k := key.(type) {
 	case *ecdsa.PublicKey:
-		if j.alg != "ES256" || len(j.signature) != 64 {
+		if j.Alg != "ES256" || len(j.signature) != 64 {
 			return false
 		}
 		r, s := new(big.Int).SetBytes(j.signature[:32]), new(big.Int).SetBytes(j.signature[32:])
 		return ecdsa.Verify(k, sum[:], r, s)
 	case *rsa.PublicKey:
-		switch j.alg {
+		switch j.Alg {
 		case "RS256":
 			return rsa.VerifyPKCS1v15(k, crypto.SHA256, sum[:], j.signature) == nil
 		case "PS256":
@@ -198,7 +206,7 @@ func (j *signed) by(key crypto.PublicKey) bool {
 				&rsa.PSSOptions{SaltLength: rsa.PSSSaltLengthEqualsHash}) == nil
 		}
 	case ed25519.PublicKey:
-		return j.alg == "EdDSA" && ed25519.Verify(k, j.signing, j.signature)
+		return j.Alg == "EdDSA" && ed25519.Verify(k, j.signing, j.signature)
 	}
 	return false
 }
@@ -234,32 +242,37 @@ func ParsePrivateKey(data []byte) (crypto.Signer, error) {
 
 var errNoSigner = errors.New("expected a private key of P-256, RSA or Ed25519")
 
-// signJWS returns a compact JWS of a payload. An algorithm "none" leaves it unsigned; empty is that of the key. With
-// own, the header carries the public key, which must be of P-256.
-func signJWS(key crypto.Signer, alg string, own bool, payload []byte) (string, error) {
+// Sign returns a compact JWS of a payload. The algorithm "none" leaves it unsigned; an empty one is that of the key.
+// With own, the header carries the public key.
+func Sign(key crypto.Signer, alg string, own bool, payload []byte) (string, error) {
 	encode := base64.RawURLEncoding.EncodeToString
-	header := object{"alg": alg}
-	if alg == "" {
-		switch key.Public().(type) {
-		case *ecdsa.PublicKey:
-			header["alg"] = "ES256"
-		case *rsa.PublicKey:
-			header["alg"] = "RS256"
-		default:
-			header["alg"] = "EdDSA"
-		}
-	}
-	if public, ok := key.Public().(*ecdsa.PublicKey); own && ok {
-		point, err := public.Bytes()
+	var jwk map[string]string
+	usual := ""
+	switch k := key.Public().(type) {
+	case *ecdsa.PublicKey:
+		point, err := k.Bytes()
 		if err != nil {
 			return "", err
 		}
-		header["jwk"] = object{"kty": "EC", "crv": "P-256", "x": encode(point[1:33]), "y": encode(point[33:])}
+		usual, jwk = "ES256", map[string]string{"kty": "EC", "crv": "P-256", "x": encode(point[1:33]),
+			"y": encode(point[33:])}
+	case *rsa.PublicKey:
+		usual, jwk = "RS256", map[string]string{"kty": "RSA", "n": encode(k.N.Bytes()),
+			"e": encode(big.NewInt(int64(k.E)).Bytes())}
+	case ed25519.PublicKey:
+		usual, jwk = "EdDSA", map[string]string{"kty": "OKP", "crv": "Ed25519", "x": encode(k)}
 	}
-	text := encode(marshaled(header)) + "." + encode(payload)
+	header := map[string]any{"alg": cmp.Or(alg, usual)}
+	if own {
+		header["jwk"] = jwk
+	}
+	head, err := json.Marshal(header)
+	if err != nil {
+		return "", err
+	}
+	text := encode(head) + "." + encode(payload)
 	sum := sha256.Sum256([]byte(text))
 	var signature []byte
-	var err error
 	switch k := key.(type) {
 	case *ecdsa.PrivateKey:
 		var r, s *big.Int
@@ -267,7 +280,12 @@ func signJWS(key crypto.Signer, alg string, own bool, payload []byte) (string, e
 			signature = append(r.FillBytes(make([]byte, 32)), s.FillBytes(make([]byte, 32))...)
 		}
 	case *rsa.PrivateKey:
-		signature, err = rsa.SignPKCS1v15(rand.Reader, k, crypto.SHA256, sum[:])
+		if alg == "PS256" {
+			signature, err = rsa.SignPSS(rand.Reader, k, crypto.SHA256, sum[:],
+				&rsa.PSSOptions{SaltLength: rsa.PSSSaltLengthEqualsHash})
+		} else {
+			signature, err = rsa.SignPKCS1v15(rand.Reader, k, crypto.SHA256, sum[:])
+		}
 	case ed25519.PrivateKey:
 		signature = ed25519.Sign(k, []byte(text))
 	default:
@@ -279,8 +297,8 @@ func signJWS(key crypto.Signer, alg string, own bool, payload []byte) (string, e
 	return text + "." + encode(signature), err
 }
 
-// isJWS reports whether a document looks like a compact JWS rather than JSON.
-func isJWS(document []byte) bool {
+// Is reports whether a document looks like a compact JWS rather than JSON.
+func Is(document []byte) bool {
 	text := bytes.TrimSpace(document)
 	return len(text) > 0 && text[0] != '{' && bytes.Count(text, []byte(".")) == 2
 }
