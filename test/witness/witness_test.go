@@ -24,8 +24,6 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 	"zombiezen.com/go/sqlite"
 	"zombiezen.com/go/sqlite/sqlitex"
-
-	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 )
 
 // command runs a program, which must end with a status, and returns what it wrote.
@@ -57,11 +55,17 @@ func built(t *testing.T) (dir string) {
 func keys(t *testing.T, socket string) (fingerprint string) {
 	t.Helper()
 	_, private, err := ed25519.GenerateKey(rand.Reader)
-	must.OK(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	ring := agent.NewKeyring()
-	must.OK(t, ring.Add(agent.AddedKey{PrivateKey: private}))
+	if err := ring.Add(agent.AddedKey{PrivateKey: private}); err != nil {
+		t.Fatal(err)
+	}
 	listener, err := net.Listen("unix", socket)
-	must.OK(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	t.Cleanup(func() { listener.Close() })
 	go func() {
 		for {
@@ -73,7 +77,9 @@ func keys(t *testing.T, socket string) (fingerprint string) {
 		}
 	}()
 	public, err := ssh.NewPublicKey(private.Public())
-	must.OK(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	return ssh.FingerprintSHA256(public)
 }
 
@@ -81,14 +87,18 @@ func keys(t *testing.T, socket string) (fingerprint string) {
 func knows(t *testing.T, database, origin, verifier string) {
 	t.Helper()
 	db, err := sqlite.OpenConn(database, sqlite.OpenReadWrite)
-	must.OK(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	defer db.Close()
 	none := sha256.Sum256(nil)
 	for statement, args := range map[string][]any{
 		"INSERT INTO log (origin, tree_size, tree_hash) VALUES (?, 0, ?)": {origin,
 			base64.StdEncoding.EncodeToString(none[:])},
 		"INSERT INTO key (origin, key) VALUES (?, ?)": {origin, verifier}} {
-		must.OK(t, sqlitex.Execute(db, statement, &sqlitex.ExecOptions{Args: args}))
+		if err := sqlitex.Execute(db, statement, &sqlitex.ExecOptions{Args: args}); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 
@@ -102,15 +112,21 @@ func TestLitewitness(t *testing.T) {
 	verifier := strings.TrimSpace(command(t, 0, program("oap-gate"), "key", "new", in("log.key"), "--origin", origin))
 	verifier, _, _ = strings.Cut(verifier, "\n")
 	free, err := net.Listen("tcp", "127.0.0.1:0")
-	must.OK(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	address := free.Addr().String()
 	free.Close()
 	fingerprint := keys(t, in("agent"))
 	cmd := exec.Command(program("litewitness"), "-db", in("db"), "-name", "witness.example/w", "-ssh-agent",
 		in("agent"), "-key", fingerprint, "-listen", address)
 	messages, err := cmd.StderrPipe()
-	must.OK(t, err)
-	must.OK(t, cmd.Start())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
 	t.Cleanup(func() {
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
@@ -134,7 +150,9 @@ func TestLitewitness(t *testing.T) {
 	}()
 	knows(t, in("db"), origin, verifier)
 	policy := fmt.Sprintf("log %s\nwitness w %s http://%s/\nquorum w\n", verifier, witness, address)
-	must.OK(t, os.WriteFile(in("policy"), []byte(policy), 0o666))
+	if err := os.WriteFile(in("policy"), []byte(policy), 0o666); err != nil {
+		t.Fatal(err)
+	}
 
 	clone := in("clone")
 	git := func(args ...string) string {
@@ -144,14 +162,20 @@ func TestLitewitness(t *testing.T) {
 	commits := 0
 	commit := func(text string) {
 		commits++
-		must.OK(t, os.WriteFile(filepath.Join(clone, "README.md"), fmt.Appendf(nil, "%s %d\n", text, commits),
-			0o666))
+		if err := os.WriteFile(filepath.Join(clone, "README.md"), fmt.Appendf(nil, "%s %d\n", text, commits),
+			0o666); err != nil {
+			t.Fatal(err)
+		}
 		git("add", "-A")
 		git("commit", "-q", "-m", text)
 	}
 	command(t, 0, "git", "init", "-q", "-b", "main", clone)
-	must.OK(t, os.MkdirAll(filepath.Join(clone, "implementations"), 0o777))
-	must.OK(t, os.WriteFile(filepath.Join(clone, "implementations", ".gitkeep"), nil, 0o666))
+	if err := os.MkdirAll(filepath.Join(clone, "implementations"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(clone, "implementations", ".gitkeep"), nil, 0o666); err != nil {
+		t.Fatal(err)
+	}
 	audit := func(status int, log string) string {
 		return command(t, status, program("oap-gate"), "audit", "--repo", clone, "--checkpoint", log+".cp", "--origin",
 			"registry.example", "--log", log, "--log-sign-key", in("log.key"), "--witness-policy", in("policy"))
@@ -174,13 +198,19 @@ func TestLitewitness(t *testing.T) {
 		"--entry", in("entry"))
 	read := func(name string) []byte {
 		data, err := os.ReadFile(in(name))
-		must.OK(t, err)
+		if err != nil {
+			t.Fatal(err)
+		}
 		return data
 	}
 	log, err := note.NewVerifier(verifier)
-	must.OK(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	cosigner, err := torchwood.NewCosignatureVerifier(witness)
-	must.OK(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	both := torchwood.ThresholdPolicy(3, torchwood.OriginPolicy(origin), torchwood.SingleVerifierPolicy(log),
 		torchwood.SingleVerifierPolicy(cosigner))
 	entry := read("entry")
