@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitobject"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
 
@@ -14,9 +15,7 @@ import (
 func lost(t *testing.T) *registry.Entry {
 	t.Helper()
 	id, err := gitobject.ParseID("1111111111111111111111111111111111111111")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return &registry.Entry{Mode: registry.ModeFile, ID: id}
 }
 
@@ -49,9 +48,7 @@ pr:
   - {reissue: ada}
 `)
 	rng, err := repo.Range(t.Context(), w.Base, w.Head)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	whole := rng.Changes[0]
 	edited, broken := rng.Commits[0].Touched[0].Head, rng.Commits[1].Touched[0].Head
 	never := &outlook{broken: true}
@@ -89,9 +86,7 @@ pr:
 		}
 		run := &Run{Context: t.Context(), Repo: repo, Range: &r, Now: w.Now, Base: emptyStanding(r.Base)}
 		s, err := NewSubject(run, registry.Change{Path: c.path, Base: whole.Base, Head: c.head})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		s.outlook = c.outlook
 		out, err := runAppendOnly(s)
 		got := spelled(out)
@@ -123,19 +118,13 @@ pr:
 func TestRangeAsAWhole(t *testing.T) {
 	w, repo := built(t, "base: [{listing: ada}]\npr: [{listing: nova}]")
 	rng, err := repo.Range(t.Context(), w.Base, w.Head)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
 	again, closed := built(t, "base: [{listing: ada}]\npr: [{listing: nova}]")
 	closedRange, err := closed.Range(t.Context(), again.Base, again.Head)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := closed.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
+	must.OK(t, closed.Close())
 	was, is := &registry.Entry{Mode: registry.ModeFile}, lost(t)
 	change := func(path string) registry.Change { return registry.Change{Path: path, Base: was, Head: is} }
 	subject := func(slug string, how *outlook) *Subject {

@@ -21,6 +21,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 	jsonschema "github.com/openagentprotocol-OAP/oap-gate/internal/strict/schema"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/fixture"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
@@ -124,24 +125,16 @@ func TestLongPaths(t *testing.T) {
 // A search for private keys that would take too long is an error, not a pass.
 func TestKeySearchLimits(t *testing.T) {
 	r, err := fixture.NewRepo(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	r.Write("a.txt", []byte("0123456789"))
 	r.Commit("Write", fixture.Clock)
 	r.Branch("main")
-	if err := r.Sync(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, r.Sync())
 	repo := opened(t, r.Dir)
 	tree, err := repo.Tree(t.Context(), "main")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	entry, err := tree.Leaf("a.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	run := &Run{Context: t.Context(), Repo: repo, Base: emptyStanding(tree)}
 	seen := map[registry.Entry]*leak{}
 	for n := range maxKeyFiles - 1 {
@@ -207,10 +200,8 @@ func TestLargestFile(t *testing.T) {
 		to := zlib.NewWriter(&object)
 		fmt.Fprintf(to, "blob %d\x00", c.size)
 		id, err := gitobject.ParseID(name)
-		if err := errors.Join(err, to.Close(), os.MkdirAll(filepath.Dir(path), 0o777),
-			os.WriteFile(path, object.Bytes(), 0o666)); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, errors.Join(err, to.Close(), os.MkdirAll(filepath.Dir(path), 0o777),
+			os.WriteFile(path, object.Bytes(), 0o666)))
 		holds, err := c.holds(registry.Entry{Mode: registry.ModeFile, ID: id})
 		if holds != c.large || errors.Is(err, gitobject.ErrCorrupt) == c.large {
 			t.Errorf("%d bytes: %t, %v; expected %t", c.size, holds, err, c.large)
@@ -240,9 +231,7 @@ func TestPutAside(t *testing.T) {
 func TestKeysAtHead(t *testing.T) {
 	_, repo := built(t, "base: [{write: a.pem, text: a}, {write: b.pem, text: b}, {write: c.pem, text: c}]")
 	tree, err := repo.Tree(t.Context(), "main")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	run := &Run{Context: t.Context(), Repo: repo, Range: &registry.Range{Result: tree}, Base: emptyStanding(tree)}
 	for _, c := range []struct {
 		bytes int
@@ -278,9 +267,7 @@ func TestKeysAtHead(t *testing.T) {
 func TestHistoryLimit(t *testing.T) {
 	w, repo := built(t, "base: [{listing: ada}]")
 	tree, err := repo.Tree(t.Context(), "main")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	const path = "implementations/ada.json"
 	for _, c := range []struct {
 		known int
@@ -307,13 +294,9 @@ func TestHistoryLimit(t *testing.T) {
 func TestBackdatedBound(t *testing.T) {
 	w, repo := built(t, "base: [{listing: ada}]\npr: [{listing: nova}]")
 	rng, err := repo.Range(t.Context(), w.Base, w.Head)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	when, err := repo.FirstParentTime(t.Context(), w.Head, w.Now)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for _, c := range []struct {
 		name    string
 		landing *Landing
@@ -351,13 +334,9 @@ func TestBackdatedBound(t *testing.T) {
 func TestAheadBound(t *testing.T) {
 	w, repo := built(t, "base: [{listing: ada}]\npr: [{listing: nova}]")
 	rng, err := repo.Range(t.Context(), w.Base, w.Head)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	when, err := repo.FirstParentTime(t.Context(), w.Head, w.Now)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
 	late := when.Add(Skew + 1)

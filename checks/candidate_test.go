@@ -7,6 +7,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/fixture"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
@@ -16,9 +17,7 @@ import (
 func TestCandidate(t *testing.T) {
 	const path = "implementations/nova.json"
 	doc, err := strict.Parse(path, []byte(`{"slug": "nova", "expires_at": "2020-01-01T00:00:00Z"}`), strict.RegistryFile)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	lasts := true
 	run := &Run{Context: t.Context(), Base: EmptyStanding(), Catalogue: All, Offline: true, Now: fixture.Clock,
 		Selected: func(string) bool { return true }, Reach: func(string, string) bool { return lasts }}
@@ -51,9 +50,7 @@ func TestCandidate(t *testing.T) {
 func TestNameOfCandidate(t *testing.T) {
 	const path = "implementations/nova.json"
 	doc, err := strict.Parse(path, []byte(`{"slug": "meridiam"}`), strict.RegistryFile)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	run := &Run{Context: t.Context(), Base: EmptyStanding(), Now: fixture.Clock}
 	run.Base.listings.add(pack(&Listed{Path: listingPath("meridian"), Slug: "meridian"}, sound))
 	s := NewCandidate(run, &registry.Record{Path: path, Kind: registry.KindListing, Document: doc})
@@ -67,9 +64,7 @@ func TestNameOfCandidate(t *testing.T) {
 func TestWanted(t *testing.T) {
 	_, repo := built(t, "base: [{listing: eve}]")
 	tree, err := repo.Tree(t.Context(), "main")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
 	st := emptyStanding(tree)

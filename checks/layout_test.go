@@ -4,14 +4,13 @@ import (
 	"testing"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 )
 
 func TestFirstDifference(t *testing.T) {
 	parse := func(text string) any {
 		d, err := strict.Parse("a", []byte(text), strict.Limits{Bytes: 1000, Depth: 10, Number: 64})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		return d.Root
 	}
 	for _, c := range []struct{ a, b, pointer string }{
@@ -36,9 +35,7 @@ func TestTwinsInOrder(t *testing.T) {
 	w, repo := built(t, "base: [{listing: ada}]\npr: [{write: a, text: a}, {write: ａ, text: a}, {write: b, text: a}, "+
 		"{write: B, text: a}]")
 	rng, err := repo.Range(t.Context(), w.Base, w.Head)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	out, err := newTwins(&Run{Context: t.Context(), Repo: repo, Range: rng})
 	if err != nil || len(out.Findings) != 2 || out.Findings[0].Pos.Path != "B" || out.Findings[1].Pos.Path != "ａ" {
 		t.Errorf("%+v, %v; expected B, then ａ", out.Findings, err)

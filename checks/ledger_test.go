@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/fixture"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
 
@@ -31,9 +32,7 @@ func TestLedgerInParts(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			r, err := fixture.NewRepo(t.TempDir())
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			names := []string{"zero", "one", "two", "three", "four", "five", "six", "seven", "eight"}
 			for n := range 10 {
 				did := test.twin
@@ -46,9 +45,7 @@ func TestLedgerInParts(t *testing.T) {
 			r.Write("implementations/odd.json", []byte("{"))
 			r.Commit("List ten", fixture.Clock.Add(-24*time.Hour))
 			r.Branch("main")
-			if err := r.Sync(); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, r.Sync())
 			for _, part := range []int{3, defaultPart} {
 				var got []string
 				for _, f := range faultsInParts(t, r.Dir, part, 11) {
@@ -66,9 +63,7 @@ func TestLedgerInParts(t *testing.T) {
 func faultsInParts(t *testing.T, dir string, part, listings int) []string {
 	repo := opened(t, dir)
 	head, err := repo.Resolve("HEAD")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	l := NewLedger(repo, time.Now())
 	l.part = part
 	var out []string
@@ -79,9 +74,7 @@ func faultsInParts(t *testing.T, dir string, part, listings int) []string {
 		}
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if n := l.state.Len() + len(l.files); n != listings || len(l.origins) != l.state.Len() {
 		t.Errorf("%d files, want %d; of %d listings %d are known by what brought them", n, listings, l.state.Len(),
 			len(l.origins))
@@ -172,9 +165,7 @@ func faultsOf(t *testing.T, l *Ledger, repo *registry.Repository, from, to strin
 		}
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return out
 }
 
@@ -222,9 +213,7 @@ merge: true
 			t.Fatalf("%s: %q; expected%s", c.name, want, c.code)
 		}
 		chain, err := repo.FirstParents(t.Context(), "", c.head)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		for _, from := range chain {
 			want = slices.DeleteFunc(want, func(f string) bool { return strings.HasPrefix(f, from) })
 			l := LedgerAt(repo, from, fixture.Clock)
@@ -240,13 +229,9 @@ merge: true
 func TestOrigin(t *testing.T) {
 	w, repo := built(t, "base: [{listing: ada}, {commit: List}, {listing: bob}, {revoke: ada}]\n")
 	chain, err := repo.FirstParents(t.Context(), "", "main")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	sum, err := w.Pin("ada", 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for _, from := range append([]string{""}, chain...) {
 		l := LedgerAt(repo, from, fixture.Clock)
 		if from == "" {
@@ -283,9 +268,7 @@ base:
   - {reissue: ada}
 `)
 	chain, err := repo.FirstParents(t.Context(), "", "main")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	found := faultsOf(t, NewLedger(repo, fixture.Clock), repo, "", "main")
 	mixed := func(f string) bool { return strings.Contains(f, " append-only mixed ") }
 	found = slices.DeleteFunc(found, func(f string) bool { return !mixed(f) || strings.HasPrefix(f, chain[0]) })
@@ -377,9 +360,7 @@ base:
 // twins is a clone whose listings claim slugs and DIDs of others, and say besides what padding says.
 func twins(t *testing.T, padding string) (dir string) {
 	r, err := fixture.NewRepo(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	list := func(n int, slug, tool string) {
 		r.Write(fmt.Sprintf("implementations/agent-%d.json", n), []byte(fmt.Sprintf(
 			"{\"slug\": %q, \"tool_did\": %q, \"contact\": %q}\n", slug, "did:web:"+tool+".example", padding)))
@@ -396,9 +377,7 @@ func twins(t *testing.T, padding string) (dir string) {
 	list(11, "agent-3", "eleven")
 	r.Commit("Ten more", fixture.Clock.Add(-24*time.Hour))
 	r.Branch("main")
-	if err := r.Sync(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, r.Sync())
 	return r.Dir
 }
 
@@ -408,9 +387,7 @@ func TestLargeRecordIsPutAside(t *testing.T) {
 	for _, padding := range []string{"", strings.Repeat("x", maxKept)} {
 		repo := opened(t, twins(t, padding))
 		head, err := repo.Resolve("HEAD")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		err = repo.Steps(t.Context(), "", head, func(step *registry.Step) error {
 			many := slices.Repeat(step.Changes, defaultPart/len(step.Changes)+1)
 			for _, c := range []struct {
@@ -441,9 +418,7 @@ func TestLargeRecordIsPutAside(t *testing.T) {
 			}
 			return nil
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 	}
 }
 
@@ -454,23 +429,15 @@ func TestPinnedBefore(t *testing.T) {
 base: [{listing: ada}, {listing: bob}, {commit: List}, {reissue: ada}, {commit: Renew},
   {revoke: ada, sha256: "$pin(ada,1)"}, {commit: Revoke}, {listing: cyd}]
 `))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	repo := opened(t, w.Repo.Dir)
 	ctx := t.Context()
 	chain, err := repo.FirstParents(ctx, "", "main")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	tree, err := repo.Tree(ctx, chain[len(chain)-1])
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	old, err := w.Pin("ada", 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for n, verified := range append([]string{""}, chain...) {
 		l := NewLedger(repo, time.Now())
 		if verified != "" {
@@ -480,13 +447,9 @@ base: [{listing: ada}, {listing: bob}, {commit: List}, {reissue: ada}, {commit: 
 			_, err := l.Step(ctx, s)
 			return err
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		st, err := l.Standing(ctx, tree)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		run := &Run{Context: ctx, Base: st, Asks: OfHead}
 		got, err := run.past().owners(ctx, pin{Slug: "ada", SHA256: old}, asOf{})
 		if err != nil || len(got) != 1 || got[0].did != st.BySlug("ada").ToolDID || got[0].issued.IsZero() {
@@ -504,9 +467,7 @@ base: [{listing: ada}, {listing: bob}, {commit: List}, {reissue: ada}, {commit: 
 func TestManyTwins(t *testing.T) {
 	const paths = 500
 	r, err := fixture.NewRepo(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	name := func(n int) string { // of invisible characters, so that folding leaves an a
 		text := "docs/a"
 		for bit := range 12 {
@@ -521,15 +482,11 @@ func TestManyTwins(t *testing.T) {
 	}
 	r.Commit("Bring", fixture.Clock.Add(-2*time.Hour))
 	for n := range paths - 1 {
-		if err := r.Remove(name(n)); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, r.Remove(name(n)))
 	}
 	r.Commit("Take away", fixture.Clock.Add(-time.Hour))
 	r.Branch("main")
-	if err := r.Sync(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, r.Sync())
 	repo := opened(t, r.Dir)
 	l := NewLedger(repo, time.Now())
 	var told []string
@@ -542,9 +499,7 @@ func TestManyTwins(t *testing.T) {
 		}
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	want := fmt.Sprintf("%d more pairs of paths are one", paths-maxNamed)
 	if len(told) != maxNamed+1 || !strings.HasPrefix(told[maxNamed], want) {
 		t.Errorf("%d findings, want %d and %q", len(told), maxNamed+1, want)
@@ -559,9 +514,7 @@ func TestManyTwins(t *testing.T) {
 func built(t *testing.T, world string) (*fixture.World, *registry.Repository) {
 	t.Helper()
 	w, err := fixture.BuildUnserved(t.TempDir(), []byte(world))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return w, opened(t, w.Repo.Dir)
 }
 
@@ -569,9 +522,7 @@ func built(t *testing.T, world string) (*fixture.World, *registry.Repository) {
 func opened(t *testing.T, dir string) *registry.Repository {
 	t.Helper()
 	repo, err := registry.Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	t.Cleanup(func() { repo.Close() })
 	return repo
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/openagentprotocol-OAP/oap-gate/checks"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/checktest"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 )
 
 const witnesses = `
@@ -102,9 +103,7 @@ func TestVerified(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			out, err := checks.ByID(c.check).Judge(checktest.Proposal(t, c.world).Subjects[0])
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			if out.Verified != c.verified || !slices.Equal(out.Witnesses, c.witnesses) || out.Skipped != c.skipped {
 				t.Errorf("verified %q by %q, skipped %q; expected %q by %q, %q: %s", out.Verified, out.Witnesses,
 					out.Skipped, c.verified, c.witnesses, c.skipped, fmt.Sprint(out.Findings))

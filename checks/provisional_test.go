@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
 
@@ -26,9 +27,7 @@ base:
   - {listing: bob}
 `)
 	chain, err := repo.FirstParents(t.Context(), "", "main")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	ledger := NewLedger(repo, w.Now)
 	faultsOf(t, ledger, repo, "", "main")
 	late := LedgerAt(repo, chain[3], w.Now)
@@ -57,9 +56,7 @@ base:
 			{len(chain) - 1, w.Now, -20, true},
 		} {
 			tree, err := repo.Tree(t.Context(), chain[c.commit])
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			since, err := run.listedSince(ada, tree, c.at)
 			if d := since.Sub(day(c.since)); err != nil || d < 0 || d > time.Hour {
 				t.Errorf("%s, commit %d at %s: since %s, error %v; expected %s", name, c.commit, c.at, since, err,
@@ -82,9 +79,7 @@ base:
 		end()
 		run.Context = ended
 		first, err := repo.Tree(t.Context(), chain[1])
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		for _, tree := range []*registry.Tree{run.Base.Tree, first} {
 			if _, err := run.listedSince(ada, tree, w.Now); err == nil {
 				t.Errorf("%s: no error of a run that has ended", name)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/revocation"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
 
@@ -130,13 +131,9 @@ func TestPathList(t *testing.T) {
 func TestUnreadRepair(t *testing.T) {
 	_, repo := built(t, "base: [{listing: ada}, {write: schemas/revocation.schema.json, text: '{}'}]")
 	tree, err := repo.Tree(t.Context(), "main")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	entry, err := tree.Leaf("implementations/ada.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
 	const ada, odd, sum = "implementations/ada.json", "revocations/odd.json",

@@ -13,6 +13,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/signature"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/fixture"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
@@ -33,9 +34,7 @@ func FuzzRevocation(f *testing.F) {
 		return text
 	}
 	plain, err := strict.Parse(path, []byte("{"+members+"}"), strict.RegistryFile)
-	if err != nil {
-		f.Fatal(err)
-	}
+	must.OK(f, err)
 	signed := string(payload(plain.Root))
 	value := base64.RawURLEncoding.EncodeToString(ed25519.Sign(key, []byte(signed)))
 	honest := fmt.Sprintf(`{%s, "signature": {"alg": "EdDSA", "value": %q, "by": "did:web:ada.example#key-1"}}`,
@@ -69,9 +68,7 @@ func FuzzRevocation(f *testing.F) {
 			return
 		}
 		out, err := authority(verdict.Outcome{}, s, []version{{did: listed.ToolDID}}, listed.ToolDID, bytes)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		if authorised := out.Verified != ""; authorised && string(bytes) != signed {
 			t.Errorf("%q is authorised by a signature of %q", bytes, signed)
 		} else if text == honest && !authorised {
@@ -91,21 +88,15 @@ base:
 pr: [{revoke: ada, number: 1}, {revoke: ada, number: 2}]
 `)
 	rng, err := repo.Range(t.Context(), w.Base, w.Head)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	st, err := NewStanding(t.Context(), rng.Base, func(string) bool { return true })
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for _, end := range []bool{false, true} {
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		run := &Run{Context: t.Context(), Repo: repo, Range: rng, Base: st, Now: w.Now, Offline: true}
 		subjects, err := NewSubjects(run, rng.Changes)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		if run.Context = ctx; end {
 			cancel()
 		}
@@ -121,9 +112,7 @@ pr: [{revoke: ada, number: 1}, {revoke: ada, number: 2}]
 func TestAuthority(t *testing.T) {
 	_, repo := built(t, "base: [{listing: eve}]")
 	tree, err := repo.Tree(t.Context(), "main")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	st := emptyStanding(tree)
 	st.listings.add(pack(&Listed{Path: listingPath("bob"), Slug: "bob", ToolDID: "did:web:bob.example", Level: "L4",
 		Expires: fixture.Clock.Add(1), Provisional: true}, sound))
@@ -189,9 +178,7 @@ base:
 pr: [{revoke: ada, number: 1}]
 `)
 	rng, err := repo.Range(t.Context(), w.Base, w.Head)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	at := pin{Slug: "ada", SHA256: revocationName(rng.Changes[0].Path).SHA256}
 	p := newPast(repo, w.Base, w.Now)
 	found, err := p.owners(t.Context(), at, asOf{})

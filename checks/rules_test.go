@@ -10,6 +10,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/level"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/receipt"
 	jsonschema "github.com/openagentprotocol-OAP/oap-gate/internal/strict/schema"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
@@ -302,9 +303,7 @@ func TestElsewhereBounds(t *testing.T) {
 	}
 	w, repo := built(t, world.String())
 	rng, err := repo.Range(t.Context(), w.Base, w.Head)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	st := emptyStanding(rng.Base)
 	out, err := elsewhere(&Run{Context: t.Context(), Repo: repo, Range: rng, Base: st})
 	if err != nil || len(out.Findings) != maxNamed+1 {
@@ -372,9 +371,7 @@ func TestDeclarations(t *testing.T) {
 	}
 	_, repo := built(t, world.String())
 	tree, err := repo.Tree(t.Context(), "main")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	run := &Run{Context: t.Context(), Repo: repo, Range: &registry.Range{Base: tree}, Base: emptyStanding(tree)}
 	for _, c := range []struct {
 		uri, failover string
@@ -391,9 +388,7 @@ func TestDeclarations(t *testing.T) {
 		s := &Subject{Run: run, Merged: c.then, Anchor: &registry.Anchor{CoordinatorDID: "did:web:ada.example",
 			FailoverDID: c.failover, ReceiptURI: c.uri}}
 		found, err := s.Declarations()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		var all []string
 		for len(found) > 0 {
 			of, n := found[0].FailoverDID, 0
@@ -413,9 +408,7 @@ func TestShadowOrder(t *testing.T) {
 	_, repo := built(t, `base: [{write: a/HEAD, text: x}, {write: a/commondir, text: x}, {write: b/registry.git, text: x},
   {write: c/HEAD, text: x}, {write: c/commondir, text: x}, {write: d/HEAD, text: x}, {write: d/commondir, text: x}]`)
 	tree, err := repo.Tree(t.Context(), "main")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	found, err := shadows(tree)
 	got := ""
 	for _, s := range found {

@@ -3,6 +3,8 @@ package checks
 import (
 	"slices"
 	"testing"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 )
 
 // The faults of what stands are in path order, and those of files that are judged as subjects are left out.
@@ -17,13 +19,9 @@ base:
   - {listing: gus, delete: [/tool_did]}
 `)
 	tree, err := repo.Tree(t.Context(), "main")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	st, err := NewStanding(t.Context(), tree, func(path string) bool { return path == "implementations/cyd.json" })
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	var got []string
 	for _, f := range st.Faults {
 		got = append(got, f.Path+" "+f.Code)

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
@@ -79,13 +80,9 @@ base:
 		t.Fatalf("%d packs, %v", len(packs), err)
 	}
 	pack, err := os.ReadFile(packs[0])
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	there, err := whole.Tree(t.Context(), "main")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	const ada = "implementations/ada.json"
 	entry := func(path string) *registry.Entry {
 		e, err := there.Leaf(path)
@@ -194,9 +191,7 @@ base:
 	} {
 		repo := opened(t, w.Repo.Dir)
 		tree, err := repo.Tree(t.Context(), "main")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		r := &Run{Context: t.Context(), Repo: repo, Range: &registry.Range{Base: tree, Result: tree}, Now: w.Now,
 			Base: emptyStanding(tree), Selected: func(string) bool { return true }}
 		if c.read != nil {
@@ -204,24 +199,18 @@ base:
 				t.Errorf("%s: %v", c.name, err)
 			}
 		}
-		if err := os.Truncate(packs[0], 0); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.Truncate(packs[0], 0))
 		if err := c.find(r); err == nil {
 			t.Errorf("%s: no error", c.name)
 		}
-		if err := os.WriteFile(packs[0], pack, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(packs[0], pack, 0o600))
 	}
 }
 
 // Of a record, only what its kind has is read.
 func TestTake(t *testing.T) {
 	doc, err := strict.Parse("a.json", []byte("{}"), strict.RegistryFile)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for path, want := range map[string][4]bool{"implementations/a.json": {true, true, false, false},
 		"revocations/a.json": {false, false, true, false}, "workflow-anchors/a.json": {false, false, false, true},
 		"peer-witnesses/a.json": {}} {

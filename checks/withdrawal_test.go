@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
 
@@ -138,9 +139,7 @@ func TestWithdrawn(t *testing.T) {
 			t.Parallel()
 			w, repo := built(t, c.world)
 			sum, err := w.Pin("ada", c.number)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			run := runOn(t, repo, w.Now)
 			issued := w.Now
 			for _, v := range history(t, run, "implementations/ada.json") {
@@ -150,9 +149,7 @@ func TestWithdrawn(t *testing.T) {
 			}
 			for _, id := range []string{"did:web:ada.example", "did:web:ADA.example."} {
 				found, err := run.Withdrawn(id, sum, issued)
-				if err != nil {
-					t.Fatal(err)
-				}
+				must.OK(t, err)
 				got := spell(found)
 				for n := 1; n <= 2; n++ {
 					for _, slug := range []string{"ada", "bob"} {
@@ -174,9 +171,7 @@ func TestWithdrawn(t *testing.T) {
 func TestWithdrawnReadsLittle(t *testing.T) {
 	w, repo := built(t, "base:\n  - {listing: ada}\n  - {listing: bob}\n  - {commit: List}\n  - {revoke: ada}\n")
 	pinned, err := w.Pin("ada", 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for sum, revoked := range map[string]bool{pinned: true, strings.Repeat("0", 64): false} {
 		run := runOn(t, repo, w.Now)
 		found, err := run.Withdrawn("did:web:ada.example", sum, w.Now)
@@ -189,15 +184,11 @@ func TestWithdrawnReadsLittle(t *testing.T) {
 // history returns the listings that a path held, newest first.
 func history(t *testing.T, r *Run, path string) []*registry.Listing {
 	versions, err := r.History(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	var out []*registry.Listing
 	for _, v := range versions {
 		l, err := r.listingIn(path, v.Entry)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		if l != nil {
 			out = append(out, l)
 		}
@@ -257,9 +248,7 @@ base:
 	} {
 		w, repo := built(t, c.world)
 		first, err := w.Pin("ada", 1)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		sum := strings.Repeat("0", 64)
 		if c.number > 0 {
 			if sum, err = w.Pin("ada", c.number); err != nil {
@@ -267,9 +256,7 @@ base:
 			}
 		}
 		found, err := runOn(t, repo, w.Now).Withdrawn("did:web:ada.example", sum, w.Now.AddDate(0, 0, -15))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		if got := strings.ReplaceAll(spell(found), first, "FIRST"); got != c.want {
 			t.Errorf("%s: %q; expected %q", c.name, got, c.want)
 		}
@@ -322,12 +309,8 @@ func TestMayWitnessByState(t *testing.T) {
 func runOn(t testing.TB, repo *registry.Repository, now time.Time) *Run {
 	t.Helper()
 	tree, err := repo.Tree(t.Context(), "main")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	st, err := NewStanding(t.Context(), tree, func(string) bool { return true })
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return &Run{Context: t.Context(), Repo: repo, Range: &registry.Range{Base: tree}, Base: st, Now: now}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/did"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/receipt"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/domainage"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/manifest"
@@ -118,9 +119,7 @@ base:
 		{"did:web:xn--zzzzzz99.ada.example", ignored, "witness-not-listed", false},
 	} {
 		got, err := weigh(s, statement{}, c.id, "EdDSA", "")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		if got.weight != c.weight || got.code != c.code || (got.dependence != "") != c.dependence ||
 			got.domain.ICANN != "ada.example" {
 			t.Errorf("%s: weight %d, code %q, dependence %q, domain %q", c.id, got.weight, got.code, got.dependence,
@@ -134,9 +133,7 @@ base:
 func manyKeys(t testing.TB, w *fixture.World, repo *registry.Repository) (*Subject, func() statement, *int) {
 	const url, id = "https://ada.example/.well-known/did.json", "did:web:ada.example"
 	d, err := did.Parse(id)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	var more strings.Builder
 	for i := range 189 {
 		key := strings.TrimPrefix(fixture.DIDKey(fmt.Sprint("many ", i)), "did:key:")
@@ -148,9 +145,7 @@ func manyKeys(t testing.TB, w *fixture.World, repo *registry.Repository) (*Subje
 		t.Fatal(doc, err)
 	}
 	own, err := receipt.Parse("", w.Web.Body("https://ada.example/oap-conformance-receipt.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	known := &evidence.Witness{DIDDocument: evidence.Result[*did.Document]{State: evidence.Obtained, Value: doc},
 		Receipt: evidence.Result[*receipt.Receipt]{State: evidence.Obtained, Value: own}}
 	asked := 0
@@ -228,13 +223,9 @@ func TestBudgetOfWitnesses(t *testing.T) {
 
 func BenchmarkManyEntriesOfOne(b *testing.B) {
 	w, err := fixture.BuildUnserved(b.TempDir(), []byte(manyKeysWorld))
-	if err != nil {
-		b.Fatal(err)
-	}
+	must.OK(b, err)
 	repo, err := registry.Open(w.Repo.Dir)
-	if err != nil {
-		b.Fatal(err)
-	}
+	must.OK(b, err)
 	defer repo.Close()
 	s, statement, _ := manyKeys(b, w, repo)
 	for _, n := range []int{1, 32} {

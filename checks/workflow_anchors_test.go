@@ -5,6 +5,7 @@ import (
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/fixture"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
@@ -28,9 +29,7 @@ func TestAnchorScheme(t *testing.T) {
 		s.Facts.DIDDocument.State = evidence.Obtained
 		s.Facts.CrossMatch.State, s.Facts.CrossMatch.Code = evidence.Absent, c.code
 		out, err := runWorkflowAnchors(s)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		if f := out.Findings; len(f) != 1 || f[0].Code != c.code || f[0].Basis != c.want {
 			t.Errorf("%s, %s: %v; expected it to rest on %v", c.uri, c.code, f, c.want)
 		}

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 )
 
 // scrape is what one reading of a file of metrics gives, by series.
@@ -18,9 +20,7 @@ type scrape map[string]float64
 func readScrape(t *testing.T, file string) scrape {
 	t.Helper()
 	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	s := scrape{}
 	for row := range strings.Lines(string(text)) {
 		if strings.HasPrefix(row, "#") {
@@ -28,9 +28,7 @@ func readScrape(t *testing.T, file string) scrape {
 		}
 		at := strings.LastIndexByte(row, ' ')
 		value, err := strconv.ParseFloat(strings.TrimSpace(row[at+1:]), 64)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		s[row[:at]] = value
 	}
 	return s
@@ -266,9 +264,7 @@ func TestAlertRules(t *testing.T) {
 	edit := func(series, value string) {
 		t.Helper()
 		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		row := regexp.MustCompile(`(?m)^(` + series + `(?:\{.*\})?) .*\n`)
 		if !row.Match(text) {
 			t.Fatalf("there is no series %s", series)
@@ -277,9 +273,7 @@ func TestAlertRules(t *testing.T) {
 		if value == "" {
 			with = ""
 		}
-		if err := os.WriteFile(file, row.ReplaceAll(text, []byte(with)), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(file, row.ReplaceAll(text, []byte(with)), 0o644))
 	}
 
 	o.ends(0, ".", "oap-gate "+args)
@@ -295,15 +289,11 @@ func TestAlertRules(t *testing.T) {
 	fire(3*day, "OAPDidNotRun", "OAPMirrorStopped", "OAPMirrorFrozen")
 	fire(left-13*day, "OAPDidNotRun", "OAPNoSuccess", "OAPOwnListingExpires", "OAPMirrorStopped", "OAPMirrorFrozen")
 	// The peer dies; then all of them must agree, and the branch stands still.
-	if err := os.Rename(peer, peer+".away"); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Rename(peer, peer+".away"))
 	o.ends(0, ".", "oap-gate "+args+" --peer http://127.0.0.1:1/r --peers-needed 1 --peer "+o.here("/reports")+
 		" || test $? = 3")
 	fire(time.Hour, "OAPPeerUnavailable")
-	if err := os.Rename(peer+".away", peer); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Rename(peer+".away", peer))
 	// The history is rewritten.
 	good := o.git(o.work, "rev-parse", "HEAD")
 	o.git(o.work, "-c", "commit.gpgsign=false", "commit", "-q", "--amend", "--allow-empty", "-m", "Another eleventh")
@@ -341,9 +331,7 @@ func TestAlertRules(t *testing.T) {
 
 	// Each metric that the page or a rule names is in the file.
 	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for _, name := range regexp.MustCompile(`oap_gate_[a-z_]+[a-z]`).FindAllString(o.page, -1) {
 		asked[name] = true
 	}

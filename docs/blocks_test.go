@@ -20,6 +20,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/cli"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/cli/programs"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/needs"
 )
 
@@ -54,13 +55,9 @@ func known(program, call string) (int, error) {
 // exist.
 func TestCallsOfThePages(t *testing.T) {
 	pages, err := filepath.Glob("*.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	workflows, err := filepath.Glob("workflows/*.yml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	calls, flags := 0, 0
 	for _, name := range append(append(pages, "../README.md"), workflows...) {
 		text := strings.ReplaceAll(page(t, name), "\\\n", " ")
@@ -106,10 +103,8 @@ func TestUsesOfTheAction(t *testing.T) {
 		text := regexp.MustCompile(`(?m)^    ` + first + `.*\n(?:    .*\n)*`).FindString(page(t, name))
 		return []byte(strings.ReplaceAll("\n"+text, "\n    ", "\n"))
 	}
-	if err := errors.Join(yaml.Unmarshal(indented("../README.md", "on:"), &workflow),
-		yaml.Unmarshal(indented("action.md", "- uses:"), &steps)); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, errors.Join(yaml.Unmarshal(indented("../README.md", "on:"), &workflow),
+		yaml.Unmarshal(indented("action.md", "- uses:"), &steps)))
 	if len(workflow.On) != 2 {
 		t.Errorf("README.md's workflow runs on %v", workflow.On)
 	}
@@ -135,9 +130,7 @@ func TestUsesOfTheAction(t *testing.T) {
 // fails on that name unless it may overwrite.
 func TestUploadsMayBeRunAgain(t *testing.T) {
 	workflows, err := filepath.Glob("workflows/*.yml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	texts := map[string]string{"matrix.yml": blocks(t)["matrix.yml"]}
 	for _, name := range workflows {
 		texts[name] = page(t, name)
@@ -152,9 +145,7 @@ func TestUploadsMayBeRunAgain(t *testing.T) {
 				}
 			}
 		}
-		if err := yaml.Unmarshal([]byte(text), &w); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, yaml.Unmarshal([]byte(text), &w))
 		for _, j := range w.Jobs {
 			for _, s := range j.Steps {
 				if strings.HasPrefix(s.Uses, "actions/upload-artifact@") {
@@ -204,12 +195,8 @@ func TestManifests(t *testing.T) {
 			continue
 		}
 		var shown, read any
-		if err := yaml.Unmarshal([]byte(text), &shown); err != nil {
-			t.Fatal(err)
-		}
-		if err := json.Unmarshal(out, &read); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, yaml.Unmarshal([]byte(text), &shown))
+		must.OK(t, json.Unmarshal(out, &read))
 		want, got := map[string]string{}, map[string]string{}
 		members("", shown, want)
 		members("", read, got)
@@ -233,16 +220,12 @@ func TestUnits(t *testing.T) {
 	needs.Program(t, "systemd-analyze", "systemctl")
 	root := t.TempDir()
 	dir := filepath.Join(root, "etc", "systemd", "system")
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.MkdirAll(dir, 0o755))
 	args := []string{"verify", "--man=no"}
 	for name, text := range blocks(t) {
 		if ext := filepath.Ext(name); ext == ".service" || ext == ".timer" {
 			text = strings.ReplaceAll(text, "ExecStart=/usr/local/bin/oap-", "ExecStart=/bin/true oap-")
-			if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644))
 			args = append(args, filepath.Join(dir, name))
 		}
 		if filepath.Ext(name) == ".service" {

@@ -14,6 +14,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/fixture"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/gittest"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/needs"
 )
 
@@ -25,9 +26,7 @@ var elsewhere = regexp.MustCompile(`^(mirror|audit) |\| jq `)
 // others in it.
 func TestCommands(t *testing.T) {
 	w, err := fixture.Build(t.TempDir(), []byte("base: [{listing: tool, level: L2}]\n"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	t.Cleanup(func() { w.Close() })
 	beside := gittest.At(t, t.TempDir())
 	beside.Git("clone", "-q", w.Repo.Dir, "oap-registry")
@@ -69,9 +68,7 @@ func TestCommands(t *testing.T) {
 		}
 		args := strings.Fields(m[1])
 		c, _, err := cli.Command(&oapgate.Program, frame.IO{Getenv: func(string) string { return "" }}).Find(args)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		for i := 0; i < len(flags); i += 2 {
 			if c.Flags().Lookup(strings.TrimPrefix(flags[i], "--")) != nil {
 				args = append(args, flags[i:i+2]...)

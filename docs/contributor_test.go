@@ -21,6 +21,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/cli/oapgate"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/privatekey"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/fixture"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/needs"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/webtest"
 )
@@ -65,9 +66,7 @@ func TestContributorPage(t *testing.T) {
 	needs.Program(t, "sh")
 	const page = "contributor.md"
 	text, err := os.ReadFile(page)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	s := open(t)
 	ran := 0
 	now := console.ReplaceAllStringFunc(string(text), func(found string) string {
@@ -99,9 +98,7 @@ func TestContributorPage(t *testing.T) {
 		return "```console\n" + out.String() + "```\n"
 	})
 	if *update {
-		if err := os.WriteFile(page, []byte(now), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(page, []byte(now), 0o644))
 	}
 	if ran < 15 {
 		t.Errorf("the page runs %d commands", ran)
@@ -112,9 +109,7 @@ func TestContributorPage(t *testing.T) {
 func open(t *testing.T) *session {
 	t.Helper()
 	w, err := fixture.Build(t.TempDir(), []byte(contributorWorld))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	t.Cleanup(func() { w.Close() })
 	if out, err := exec.Command("git", "-C", w.Repo.Dir, "checkout", "-q", "main").CombinedOutput(); err != nil {
 		t.Fatalf("%s: %v", out, err) // whoever clones gets the registry's main branch
@@ -126,22 +121,14 @@ func open(t *testing.T) *session {
 		t.Fatalf("%s: %v", out, err)
 	}
 	authority, err := os.ReadFile(filepath.Join(w.Dir, "ca.pem"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(s.home, "ca.pem"), authority, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
+	must.OK(t, os.WriteFile(filepath.Join(s.home, "ca.pem"), authority, 0o644))
 	s.fork = fork
 	s.dir = s.home
 	bin := filepath.Join(s.home, "bin")
-	if err := os.Mkdir(bin, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Mkdir(bin, 0o755))
 	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	var flags strings.Builder
 	// Without --repo: the page's is the current directory.
 	for _, a := range append(w.Args()[2:], "--retry-wait", "1ms") {
@@ -150,16 +137,12 @@ func open(t *testing.T) *session {
 	program := fmt.Sprintf("#!/bin/sh\n"+
 		"case \"$1 $2\" in\n\"key new\") exec '%[1]s' \"$@\";;\nlist*) exec '%[1]s' \"$@\" %[2]s;;\n"+
 		"esac\nexec '%[1]s' \"$@\"%[3]s\n", self, strings.Join(w.Args()[2:4], " "), &flags)
-	if err := os.WriteFile(filepath.Join(bin, "oap-gate"), []byte(program), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(filepath.Join(bin, "oap-gate"), []byte(program), 0o755))
 	config := fmt.Sprintf("[user]\n\tname = Nova\n\temail = nova@nova.example\n[url \"%s\"]\n"+
 		"\tinsteadOf = https://github.com/you/oap-registry\n[url \"%s\"]\n"+
 		"\tinsteadOf = https://github.com/openagentprotocol-OAP/oap-registry\n"+
 		"[init]\n\tdefaultBranch = main\n[advice]\n\tdetachedHead = false\n", fork, w.Repo.Dir)
-	if err := os.WriteFile(filepath.Join(s.home, ".gitconfig"), []byte(config), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(filepath.Join(s.home, ".gitconfig"), []byte(config), 0o644))
 	return s
 }
 

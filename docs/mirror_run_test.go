@@ -22,6 +22,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/fixture"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/ghtest"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/needs"
 )
 
@@ -45,14 +46,10 @@ func newShell(t *testing.T, root, origin string, flags ...string) *shell {
 	needs.Program(t, "sh")
 	s := &shell{t: t, page: page(t, "mirror.md"), files: blocks(t), root: root}
 	for _, dir := range []string{"bin", "oap", "prometheus", "data", "reports", "tmp"} {
-		if err := os.Mkdir(filepath.Join(root, dir), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.Mkdir(filepath.Join(root, dir), 0o755))
 	}
 	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	s.write("bin/oap-gate", fmt.Sprintf("#!/bin/sh\ncase \"$1 $2\" in\n'audit merge') exec '%[1]s' \"$@\";;\nesac\n"+
 		"exec '%[1]s' \"$@\" '%[2]s'\n", self, strings.Join(flags, "' '")))
 	s.write("bin/oap-audit", s.here(s.files["oap-audit"]))
@@ -84,9 +81,7 @@ type operator struct {
 func newOperator(t *testing.T) *operator {
 	t.Helper()
 	shape, err := os.ReadFile(filepath.Join("..", "testdata", "registry", "real-shape.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	o := operatorOf(t, shape)
 	o.sign()
 	return o
@@ -97,9 +92,7 @@ func operatorOf(t *testing.T, shape []byte) *operator {
 	t.Helper()
 	root := t.TempDir()
 	world, err := fixture.Build(filepath.Join(root, "world"), shape)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	t.Cleanup(func() { world.Close() })
 	served := filepath.Join(root, "served")
 	server, err := ghtest.ServeGit(served)
@@ -128,9 +121,7 @@ func (s *shell) here(text string) string {
 
 func (s *shell) write(name, text string) {
 	s.t.Helper()
-	if err := os.WriteFile(filepath.Join(s.root, name), []byte(text), 0o755); err != nil {
-		s.t.Fatal(err)
-	}
+	must.OK(s.t, os.WriteFile(filepath.Join(s.root, name), []byte(text), 0o755))
 }
 
 // sh runs a script of the page, in a directory of the test's root.
@@ -177,9 +168,7 @@ func (o *operator) sign() {
 	args := []string{"commit", "-q", "--allow-empty", "-m", "The eleventh"}
 	key := filepath.Join(o.root, "key")
 	if needs.Has(o.t, "a signed commit", "ssh-keygen") {
-		if err := exec.Command("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", key).Run(); err != nil {
-			o.t.Fatal(err)
-		}
+		must.OK(o.t, exec.Command("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", key).Run())
 		args = append([]string{"-c", "gpg.format=ssh", "-c", "user.signingkey=" + key}, append(args, "-S")...)
 	}
 	o.git(o.work, args...)
@@ -250,13 +239,9 @@ func TestMirrorPageRuns(t *testing.T) {
 
 	listing := filepath.Join(o.work, "implementations", "assistant-net.json")
 	text, err := os.ReadFile(listing)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	changed := strings.Replace(string(text), "did:web:", "did:web:evil-", 1)
-	if err := os.WriteFile(listing, []byte(changed), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(listing, []byte(changed), 0o644))
 	o.git(o.work, "commit", "-q", "-a", "-m", "Count again")
 	o.push()
 	o.day(1, good)
@@ -355,9 +340,7 @@ func TestMirrorPageShards(t *testing.T) {
 
 func decode(t *testing.T, text string, v any) {
 	t.Helper()
-	if err := yaml.Unmarshal([]byte(text), v); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, yaml.Unmarshal([]byte(text), v))
 }
 
 // key builds the page's program that makes keys.
@@ -417,9 +400,7 @@ func TestMirrorPagePeers(t *testing.T) {
 	needs.Program(t, "gpg", "gpgconf", "curl")
 	o := newOperator(t)
 	home, err := os.MkdirTemp("", "gpg") // the agent's socket needs a short path
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	gpg := "GNUPGHOME=" + home + " gpg --batch --quiet --pinentry-mode loopback " +
 		"--faked-system-time 20260512T120000!"
 	t.Cleanup(func() {
@@ -459,9 +440,7 @@ func TestMirrorPagePeers(t *testing.T) {
 		o.shown(`(?m)^    (oap-gate audit .*)\\\n      --peer https://mirror-b`))+
 		" --require-signed --keyring maintainers.gpg")
 	theirs, err := os.ReadFile(filepath.Join(o.root, "oap", "theirs"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	o.world.Web.Page("https://mirror-b.example.net/registry.checkpoint", theirs)
 	same := o.shown(`(?m)^    (curl .*/registry.checkpoint \| cmp .*)$`)
 	o.ends(0, "oap", same)
@@ -519,9 +498,7 @@ func TestMirrorPageServes(t *testing.T) {
 	for path, want := range map[string]int{"/registry.git/info/refs": 403, "/registry.git/HEAD": 404,
 		"/registry.git/info/refs?service=git-receive-pack": 403, "/state.json": 404, "/registry.git/config": 404} {
 		resp, err := http.Get(server.URL + path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		resp.Body.Close()
 		if resp.StatusCode != want {
 			t.Errorf("%s: status %d, want %d", path, resp.StatusCode, want)

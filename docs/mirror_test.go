@@ -11,15 +11,14 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/git/commitsig"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 )
 
 // blocks are the files that mirror.md shows.
 func blocks(t *testing.T) map[string]string {
 	t.Helper()
 	text, err := os.ReadFile("mirror.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	all := map[string]string{}
 	for _, m := range regexp.MustCompile("(?s)<!-- file: (\\S+) -->\n```[a-z]+\n(.*?)```").
 		FindAllStringSubmatch(string(text), -1) {

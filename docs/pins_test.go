@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/install"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 )
 
 var (
@@ -24,9 +25,7 @@ func TestPins(t *testing.T) {
 	pins := map[string]string{}
 	read := func(path string) {
 		text, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		for _, uses := range usesLine.FindAllStringSubmatch(string(text), -1) {
 			action, at, _ := strings.Cut(uses[1], "@")
 			if strings.HasPrefix(action, "openagentprotocol-OAP/oap-gate") || strings.HasPrefix(action, "./") {
@@ -56,9 +55,7 @@ func TestPins(t *testing.T) {
 			}
 			return err
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 	}
 	for action := range install.FirstNode24 {
 		if pins[action] == "" {

@@ -12,14 +12,13 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/fixture"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/gittest"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 )
 
 // TestProofsPage runs the calls of proofs.md in their order, in a directory with a clone.
 func TestProofsPage(t *testing.T) {
 	w, err := fixture.Build(t.TempDir(), []byte("base: [{commit: One}, {listing: tool}]\n"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	t.Cleanup(func() { w.Close() })
 	beside := gittest.At(t, t.TempDir())
 	beside.Git("clone", "-q", w.Repo.Dir, "oap-registry")

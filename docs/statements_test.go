@@ -17,6 +17,7 @@ import (
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/needs"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
@@ -72,12 +73,8 @@ func altered(t *testing.T, bundle []byte, key ed25519.PrivateKey, old, new strin
 	t.Helper()
 	var b map[string]any
 	var raw struct{ DSSEEnvelope struct{ Payload []byte } }
-	if err := json.Unmarshal(bundle, &b); err != nil {
-		t.Fatal(err)
-	}
-	if err := json.Unmarshal(bundle, &raw); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, json.Unmarshal(bundle, &b))
+	must.OK(t, json.Unmarshal(bundle, &raw))
 	payload := strings.ReplaceAll(string(raw.DSSEEnvelope.Payload), old, new)
 	if payload == string(raw.DSSEEnvelope.Payload) && old != "" {
 		t.Fatalf("%q is not in %s", old, payload)
@@ -88,9 +85,7 @@ func altered(t *testing.T, bundle []byte, key ed25519.PrivateKey, old, new strin
 	envelope["signatures"] = []any{map[string]any{"keyid": "",
 		"sig": ed25519.Sign(key, fmt.Appendf(nil, "DSSEv1 %d %s %d %s", len(kind), kind, len(payload), payload))}}
 	text, err := json.Marshal(b)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return text
 }
 
@@ -100,17 +95,13 @@ func TestConsumersScript(t *testing.T) {
 	needs.Program(t, "jq", "base64", "openssl", "sh")
 	t.Run("openssl", func(t *testing.T) {
 		dir := t.TempDir()
-		if err := os.WriteFile(filepath.Join(dir, "cosign"), []byte(verifyBlob), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(filepath.Join(dir, "cosign"), []byte(verifyBlob), 0o755))
 		consume(t, dir)
 	})
 	t.Run("cosign", func(t *testing.T) {
 		needs.Program(t, "cosign")
 		program, err := exec.LookPath("cosign")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		consume(t, filepath.Dir(program))
 	})
 }
@@ -123,9 +114,7 @@ func consume(t *testing.T, programs string) {
 	dir := t.TempDir()
 	write := func(name string, text []byte) string {
 		path := filepath.Join(dir, name)
-		if err := os.WriteFile(path, text, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(path, text, 0o644))
 		return path
 	}
 	accept := write("accept-statement", []byte(script[1]))
@@ -134,9 +123,7 @@ func consume(t *testing.T, programs string) {
 	_, stranger := signs(1)
 	public := func(name string, key ed25519.PrivateKey) string {
 		der, err := x509.MarshalPKIXPublicKey(key.Public())
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		return write(name, pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: der}))
 	}
 	pub := public("pub.pem", key)
@@ -147,9 +134,7 @@ func consume(t *testing.T, programs string) {
 			Judged:   []verdict.Digest{{Name: "implementations/tool.json", SHA256: plain.SHA256([]byte("{}\n"))}},
 			Verified: &verdict.Verified{DID: "did:web:tool.example", Levels: []string{"L1-NC", "L2"}}}
 		text, err := signer.Statement(r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		return text
 	}
 	env := append(os.Environ(), "TZ=AAA0BBB,J1/0,J365/25", // always summer time

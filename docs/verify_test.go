@@ -16,15 +16,14 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/cli/programs"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/fixture"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/needs"
 )
 
 func page(t *testing.T, name string) string {
 	t.Helper()
 	text, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return string(text)
 }
 
@@ -46,9 +45,7 @@ func reports(t *testing.T) (all []runOf, clone string) {
 	t.Helper()
 	w, err := fixture.Build(t.TempDir(),
 		[]byte("base: [{listing: nova, level: L2}, {listing: low, not_after: '+3d'}]\n"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	t.Cleanup(func() { _ = w.Close() })
 	verify := func(status int, args ...string) []byte {
 		return run(t, status, slices.Concat([]string{"verify", "--format", "json", "--at",
@@ -139,30 +136,22 @@ func TestPrograms(t *testing.T) {
 	dir := t.TempDir()
 	output, arguments := filepath.Join(dir, "output"), filepath.Join(dir, "arguments")
 	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	real, recorded, none := filepath.Join(dir, "real"), filepath.Join(dir, "recorded"), filepath.Join(dir, "none")
 	for _, d := range []string{real, recorded, none} {
-		if err := os.Mkdir(d, 0o755); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.Mkdir(d, 0o755))
 	}
 	if err := os.Symlink(self, filepath.Join(real, "oap-gate")); err != nil { // see TestMain
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(recorded, "oap-gate"), []byte("#!/bin/sh\n"+
-		"printf '%s\\n' \"$@\" >\"$ARGUMENTS\"\ncat \"$OUTPUT\"\nexit \"$STATUS\"\n"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(filepath.Join(recorded, "oap-gate"), []byte("#!/bin/sh\n"+
+		"printf '%s\\n' \"$@\" >\"$ARGUMENTS\"\ncat \"$OUTPUT\"\nexit \"$STATUS\"\n"), 0o755))
 	for name, text := range sources {
 		if lines := strings.Count(text, "\n"); lines > 25 {
 			t.Errorf("%s has %d lines, want at most 25", name, lines)
 		}
 		source := filepath.Join(dir, "main."+name)
-		if err := os.WriteFile(source, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(source, []byte(text), 0o644))
 		var command []string
 		switch name {
 		case "go":
@@ -192,9 +181,7 @@ func TestPrograms(t *testing.T) {
 			}
 		}
 		for i, r := range all {
-			if err := os.WriteFile(output, r.out, 0o644); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, os.WriteFile(output, r.out, 0o644))
 			yes := i == 0 || r.name == "short" || r.name == "unlooked"
 			engages(r.name, recorded, "https://nova.example", r.status, yes)
 			given, err := os.ReadFile(arguments)
@@ -213,9 +200,7 @@ func TestMembersOfTheReport(t *testing.T) {
 	var schema struct {
 		Properties map[string]any `json:"properties"`
 	}
-	if err := json.Unmarshal(run(t, 0, "schema", "verification-report"), &schema); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, json.Unmarshal(run(t, 0, "schema", "verification-report"), &schema))
 	text := page(t, "verify.md")
 	for _, m := range regexp.MustCompile("(?m)^\\| ((?:`[a-z_.\\[\\]0-9]+`(?:, )?)+) \\|").FindAllStringSubmatch(text,
 		-1) {

@@ -6,6 +6,8 @@ import (
 	"sort"
 	"strings"
 	"testing"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 )
 
 // history writes commits by git fast-import: for each its parents by number, and its date.
@@ -77,21 +79,13 @@ func checkAncestry(t *testing.T, r *Repository, parents [][]int, ids []string, b
 	want []string) {
 	t.Helper()
 	base, err := r.resolve(ids[b])
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	head, err := r.resolve(ids[h])
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	walk, err := r.walkAncestry(ctx, head, base)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	bases, err := walk.mergeBases(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	var got []string
 	for _, c := range bases {
 		got = append(got, c.id.String())
@@ -100,13 +94,9 @@ func checkAncestry(t *testing.T, r *Repository, parents [][]int, ids []string, b
 	if strings.Join(got, " ") != strings.Join(want, " ") {
 		t.Errorf("merge bases of %s and %s: %v, want %v", ids[b], ids[h], got, want)
 	}
-	if err := walk.settle(ctx); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, walk.settle(ctx))
 	commits, err := walk.ahead(t.Context(), head)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	reached := reach(parents, b)
 	ahead := map[string]bool{}
 	for n := range reach(parents, h) {

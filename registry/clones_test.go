@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitstore"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 )
 
 // TestClones reads one range in every shape that a clone comes in.
@@ -65,9 +66,7 @@ func TestClones(t *testing.T) {
 				dir = filepath.Join(dir, "schemas")
 			}
 			g, err := open(t, dir).Range(ctx, "v1", rev)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			if got, want := spellChanges(g.Changes), "A "+pathB+"\nA "+pathC; got != want || g.MergeBases[0] != base {
 				t.Errorf("changes %q, want %q", got, want)
 			}
@@ -94,9 +93,7 @@ func TestSHA256(t *testing.T) {
 	c.Write(pathC, `{"slug": "cc"}`)
 	c.Git("add", "-A")
 	g, err := c.open().TreeRange(ctx, base, c.Git("write-tree"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if rec, err := g.Result.Record(ctx, pathC); err != nil || ParseListing(rec).Slug != "cc" {
 		t.Errorf("record %v, %v", rec, err)
 	}
@@ -138,9 +135,7 @@ func TestPartial(t *testing.T) {
 	origin.Git("clone", "-q", "--bare", "--filter=blob:none", "file://"+origin.Dir, dir)
 	r := open(t, dir)
 	g, err := r.Range(ctx, base, head)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	_, err = collect(Scan(ctx, g.Result, KindListing, func(*Record) int { return 0 }))
 	wantError(t, err, gitstore.ErrPartial)
 }

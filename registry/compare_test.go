@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitobject"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 )
 
 // TestCompareAsGitDoes compares random trees, the result with git diff-tree, and what the changes make of the first
@@ -162,9 +163,7 @@ func TestCompareFlat(t *testing.T) {
 		}
 		sort.Slice(expected, func(i, j int) bool { return expected[i][2:] < expected[j][2:] })
 		changes, err := r.compare(ctx, flat(t, r, base), flat(t, r, head))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		if got := spellChanges(changes); got != strings.Join(expected, "\n") {
 			t.Fatalf("round %d: got\n%s\nwant\n%s", round, got, strings.Join(expected, "\n"))
 		}
@@ -196,8 +195,6 @@ func flat(t *testing.T, r *Repository, files map[string]byte) gitobject.ID {
 		raw = append(raw, strings.Repeat(string(files[name]), 20)...)
 	}
 	id, err := r.composed.addDirectory("", raw, gitobject.BytesID(make([]byte, 20)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return id
 }

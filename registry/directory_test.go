@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 )
 
 // TestParseLike edits directories, well and badly, and holds that decoding one by means of the version before gives
@@ -24,9 +26,7 @@ func TestParseLike(t *testing.T) {
 			raw = append(raw, spelled(rnd, name)...)
 		}
 		like, err := parseDirectory(raw, 20)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		next := mutate(rnd, slices.Clone(raw), like)
 		got, m := parseLike(next, like, 0, 0, nil)
 		want, err := parseDirectory(next, 20)
@@ -108,9 +108,7 @@ func FuzzDirectory(f *testing.F) {
 			}
 		}
 		b, err := r.composed.addDirectory("", base, id(absent))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		if changes, err := r.compare(ctx, b, b); err != nil || len(changes) > 0 {
 			t.Errorf("a directory differs from itself: %v, %v", changes, err)
 		}

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 )
 
 // TestFolderHistory compares the history of a directory with those of its files.
@@ -31,9 +33,7 @@ func TestFolderHistory(t *testing.T) {
 	now := time.Now()
 	keep := func(path string) bool { return strings.HasSuffix(path, ".json") }
 	all, err := r.FolderHistory(ctx, "HEAD", KindRevocation, now, keep)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if len(all) != 6 {
 		t.Fatalf("%d versions, want 6: %+v", len(all), all)
 	}
@@ -45,9 +45,7 @@ func TestFolderHistory(t *testing.T) {
 			}
 		}
 		want, err := r.FileHistory(ctx, "HEAD", path, now)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		slices.Reverse(want)
 		same := func(a, b Version) bool {
 			return a.Commit == b.Commit && a.When.Equal(b.When) && SameEntry(a.Entry, b.Entry)

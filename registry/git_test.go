@@ -16,6 +16,7 @@ import (
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/gittest"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 )
 
 var ctx = context.Background()
@@ -95,9 +96,7 @@ func (c *clone) open() *Repository {
 func open(t testing.TB, dir string) *Repository {
 	t.Helper()
 	r, err := Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	t.Cleanup(func() {
 		if err := r.Close(); err != nil {
 			t.Error(err)
@@ -109,9 +108,7 @@ func open(t testing.TB, dir string) *Repository {
 func (c *clone) rangeOf(base, head string) *Range {
 	c.T.Helper()
 	g, err := c.open().Range(ctx, base, head)
-	if err != nil {
-		c.T.Fatal(err)
-	}
+	must.OK(c.T, err)
 	return g
 }
 

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 )
 
 // TestFirstParentTime checks the time of each commit of a chain whose dates go back, are ahead of the clock, or differ
@@ -138,9 +140,7 @@ func TestFileHistoryAsGitDoes(t *testing.T) {
 	r := c.open()
 	for _, path := range append(paths, "implementations/none.json") {
 		versions, err := r.FileHistory(ctx, "HEAD", path, time.Unix(int64(c.Date), 0))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		var got []string
 		for _, v := range versions {
 			line := v.Commit + " -"

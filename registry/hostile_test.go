@@ -12,6 +12,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitobject"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitstore"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 )
 
 const absent = "0123456789012345678901234567890123456789"
@@ -110,9 +111,7 @@ func TestHostileTree(t *testing.T) {
 			head := c.commitTree(c.object("tree", entryText("40000", "implementations", directory)), base)
 			r := c.open()
 			tree, err := r.Tree(ctx, head)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			_, err = collect(Scan(ctx, tree, KindListing, func(*Record) int { return 0 }))
 			wantError(t, err, tt.want)
 			if strings.HasPrefix(tt.name, "missing blob") || strings.HasPrefix(tt.name, "a tree for a blob") {
@@ -145,9 +144,7 @@ func TestMissingTree(t *testing.T) {
 func TestOddEntries(t *testing.T) {
 	c, base, blob := hostile(t)
 	large := filepath.Join(t.TempDir(), "large")
-	if err := os.WriteFile(large, make([]byte, 8<<20), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(large, make([]byte, 8<<20), 0o666))
 	bomb := c.Git("hash-object", "-w", large)
 	empty := c.object("tree", "")
 	directory := c.object("tree", entryText("100755", "exec.json", blob)+
@@ -175,9 +172,7 @@ A implementations/sub/deep.json`; got != want {
 		}
 		return fmt.Sprintf("%s %s %s", r.Entry.Mode.Octal(), r.Path, code)
 	}))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if got, want := strings.Join(got, "\n"), `100755 implementations/exec.json 
 100644 implementations/large.json file-too-large
 120000 implementations/link.json not-a-file
@@ -209,9 +204,7 @@ func TestHostileNames(t *testing.T) {
 	root := c.object("tree", entryText("100644", long, absent)+entryText("120000", long+"b", blob)+
 		entryText("40000", long+"c", absent)+entryText("40000", long+"d", malformed))
 	tree, err := c.open().Tree(ctx, c.commitTree(root))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for path, want := range map[string]error{long: gitstore.ErrNotFound, long + "b": errNotFile,
 		long + "c/x": gitstore.ErrNotFound, long + "d/x": gitstore.ErrMalformed} {
 		_, err := tree.File(ctx, path, 10)
@@ -234,9 +227,7 @@ func TestMalformedFix(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			tree, err := c.open().Tree(ctx, c.commitTree(c.object("tree", tt.entries)))
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			_, err = tree.File(ctx, "b", 10)
 			if e, ok := errors.AsType[remedy.Fixer](err); !ok || !strings.Contains(e.Fix(), tt.want) {
 				t.Errorf("%v; expected a fix with %q", err, tt.want)
@@ -286,9 +277,7 @@ func TestNames(t *testing.T) {
 		entryText("100644", "\xff.json", blob))
 	g := c.rangeOf(base, c.commitTree(c.object("tree", entryText("40000", "implementations", directory)), base))
 	data, err := entriesOf(g.Result, KindListing)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	var got []string
 	for _, e := range data {
 		got = append(got, strings.TrimPrefix(e.Path, "implementations/"))
@@ -315,18 +304,14 @@ func TestRecord(t *testing.T) {
 	)
 	r := c.open()
 	tree, err := r.Tree(ctx, head)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	codes, err := collect(Scan(ctx, tree, KindListing, func(r *Record) string {
 		if r.Err == nil {
 			return r.Path
 		}
 		return fmt.Sprintf("%s %s", r.Err.Pos, r.Err.Code)
 	}))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if got, want := strings.Join(codes, "\n"), `implementations/a.json
 implementations/bom.json:1:1 byte-order-mark
 implementations/over.json file-too-large
@@ -335,27 +320,21 @@ implementations/twice.json:2:2 duplicate-member`; got != want {
 		t.Errorf("records:\n%s\nwant\n%s", got, want)
 	}
 	rec, err := tree.Record(ctx, "implementations/a.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	l := ParseListing(rec)
 	if l.Slug != "a" || l.Issued.Unix() != 1777890887 || !l.Expires.IsZero() || l.ExpiresAt == "" || !l.Provisional ||
 		l.Name != "" {
 		t.Errorf("listing %+v", l)
 	}
 	rec, err = tree.Record(ctx, "revocations/a.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	v := ParseRevocation(rec)
 	if v.SignatureText != "ed25519:x" || len(v.Witnesses) != 2 || v.Witnesses[0].By != "b" ||
 		v.Witnesses[1].WitnessDID != "" {
 		t.Errorf("revocation %+v", v)
 	}
 	rec, err = tree.Record(ctx, "workflow-anchors/a.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if a := ParseAnchor(rec); a.WorkflowID != "wf_1" || a.Anchored.IsZero() {
 		t.Errorf("anchor %+v", a)
 	}

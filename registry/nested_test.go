@@ -12,6 +12,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitstore"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/gittest"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/needs"
 )
 
@@ -31,9 +32,7 @@ func (c *clone) plant(dir string) {
 		other.Git("clone", "-q", "--bare", other.Dir, to)
 		bare = gittest.Files(c.T, to)
 	}
-	if err := os.CopyFS(filepath.Join(c.Dir, dir), bare); err != nil {
-		c.T.Fatal(err)
-	}
+	must.OK(c.T, os.CopyFS(filepath.Join(c.Dir, dir), bare))
 	c.Write(filepath.Join(dir, "refs", "keep"), "")
 }
 
@@ -45,12 +44,8 @@ var (
 func (c *clone) rename(from, to string) {
 	c.T.Helper()
 	to = filepath.Join(c.Dir, to)
-	if err := os.MkdirAll(filepath.Dir(to), 0o777); err != nil {
-		c.T.Fatal(err)
-	}
-	if err := os.Rename(filepath.Join(c.Dir, from), to); err != nil {
-		c.T.Fatal(err)
-	}
+	must.OK(c.T, os.MkdirAll(filepath.Dir(to), 0o777))
+	must.OK(c.T, os.Rename(filepath.Join(c.Dir, from), to))
 }
 
 // TestTrackedRepository checks that a repository which the one around it tracks is never read, and neither is the one
@@ -114,9 +109,7 @@ func TestTrackedRepository(t *testing.T) {
 			c.plant("x")
 			c.Commit()
 			link := filepath.Join(c.T.TempDir(), "link")
-			if err := os.Symlink(filepath.Join(c.Dir, "x"), link); err != nil {
-				c.T.Fatal(err)
-			}
+			must.OK(c.T, os.Symlink(filepath.Join(c.Dir, "x"), link))
 			return link
 		}},
 		{"a split index", func(c *clone) string {
@@ -141,9 +134,7 @@ func TestTrackedRepository(t *testing.T) {
 			c.plant("sub/x")
 			c.Commit()
 			c.remove("sub/.git")
-			if err := os.Mkdir(filepath.Join(c.Dir, "sub", ".git"), 0o777); err != nil {
-				c.T.Fatal(err)
-			}
+			must.OK(c.T, os.Mkdir(filepath.Join(c.Dir, "sub", ".git"), 0o777))
 			return "sub/x"
 		}},
 		{"a sparse index", func(c *clone) string {
@@ -291,9 +282,7 @@ func TestUntrackedRepository(t *testing.T) {
 			}
 			r := open(t, dir)
 			tree, err := r.Tree(ctx, "HEAD")
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			got, err := tree.File(ctx, pathA, 100)
 			if err != nil || string(got) != tt.want {
 				t.Errorf("read %q, %v, want %q", got, err, tt.want)

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 )
 
 const (
@@ -355,9 +357,7 @@ func checkResult(t *testing.T, g *Range) {
 	t.Helper()
 	files := map[string]Entry{}
 	add := func(path string, e Entry) error { files[path] = e; return nil }
-	if err := g.Base.Walk(add); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, g.Base.Walk(add))
 	for _, c := range g.Changes {
 		delete(files, c.Path)
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/fixture"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 )
 
 // collect gives all that a scan yields, or its error.
@@ -27,18 +28,12 @@ func collect[T any](seq iter.Seq2[T, error]) ([]T, error) {
 func TestScanInParts(t *testing.T) {
 	const listings = 150
 	generated, err := fixture.Generate(filepath.Join(t.TempDir(), "registry"), fixture.Bulk{Listings: listings})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	repo, err := Open(generated.Dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer repo.Close()
 	tree, err := repo.Tree(t.Context(), "main")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	path := func(r *Record) string { return r.Path }
 	for _, atOnce := range []int{1, 49, 50, 75, 149, 150, 151} {
 		t.Run(fmt.Sprint(atOnce), func(t *testing.T) {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/fixture"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 )
 
 // TestStretches checks that commits compared in batches change what each compared by itself changes: loose, packed by
@@ -57,9 +58,7 @@ func TestStretches(t *testing.T) {
 func sameStretches(t *testing.T, name string, r *Repository) {
 	t.Helper()
 	chain, err := r.firstParents(ctx, "", "main")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	want := make([][]Change, len(chain))
 	base := r.EmptyTree().root
 	for i, c := range chain {

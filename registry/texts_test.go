@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 )
 
 // TestKeepTexts takes objects away that were read, which only texts that are kept outlast.
@@ -25,9 +27,7 @@ func TestKeepTexts(t *testing.T) {
 			c.Write("implementations/a.json", `"`+strings.Repeat("a", size-2)+`"`)
 			c.Write("implementations/b.json", `"`+strings.Repeat("b", size-2)+`"`)
 			tree, err := c.open().Tree(ctx, c.Commit())
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			drop := tree.repo.KeepTexts(test.room)
 			for _, again := range []bool{false, true} {
 				for _, path := range []string{"implementations/a.json", "implementations/b.json"} {

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 )
 
 // dag is a history by numbers: each commit after its parents, with the text of its files.
@@ -85,9 +87,7 @@ func TestTouched(t *testing.T) {
 		for b := range count {
 			for h := range count {
 				g, err := r.Range(ctx, ids[b], ids[h])
-				if err != nil {
-					t.Fatal(err)
-				}
+				must.OK(t, err)
 				n := naive{d: d, b: b, h: h, lands: map[string]string{}}
 				n.ahead, n.base = reach(d.parents, h), reach(d.parents, b)
 				maps.DeleteFunc(n.ahead, func(c int, _ bool) bool { return n.base[c] })
@@ -270,9 +270,7 @@ func TestTouchedHonestly(t *testing.T) {
 		r := c.open()
 		for _, pair := range pairs {
 			g, err := r.Range(ctx, ids[pair[0]], ids[pair[1]])
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			base := d.files[pair[0]]
 			for _, c := range g.Commits {
 				for _, change := range c.Touched {
@@ -284,9 +282,7 @@ func TestTouchedHonestly(t *testing.T) {
 			for _, v := range g.Views {
 				for _, change := range v.Changes {
 					e, err := g.Base.Leaf(change.Path)
-					if err != nil {
-						t.Fatal(err)
-					}
+					must.OK(t, err)
 					if !SameEntry(e, change.Base) && !SameEntry(e, change.Head) {
 						t.Errorf("seed %d, %v: base moved on at %s since %s", seed, pair, change.Path, v.From)
 					}

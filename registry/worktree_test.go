@@ -9,24 +9,19 @@ import (
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitobject"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitstore"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 )
 
 func (c *clone) remove(path string) {
 	c.T.Helper()
-	if err := os.RemoveAll(filepath.Join(c.Dir, path)); err != nil {
-		c.T.Fatal(err)
-	}
+	must.OK(c.T, os.RemoveAll(filepath.Join(c.Dir, path)))
 }
 
 func (c *clone) symlink(target, path string) {
 	c.T.Helper()
 	c.remove(path)
-	if err := os.MkdirAll(filepath.Dir(filepath.Join(c.Dir, path)), 0o777); err != nil {
-		c.T.Fatal(err)
-	}
-	if err := os.Symlink(target, filepath.Join(c.Dir, path)); err != nil {
-		c.T.Fatal(err)
-	}
+	must.OK(c.T, os.MkdirAll(filepath.Dir(filepath.Join(c.Dir, path)), 0o777))
+	must.OK(c.T, os.Symlink(target, filepath.Join(c.Dir, path)))
 }
 
 // TestTreeRange compares a tree, on top of a branch, with a base that moved on. Its objects are in a directory of their
@@ -40,20 +35,14 @@ func TestTreeRange(t *testing.T) {
 	c.Write(pathC, `{"slug": "cc"}`)
 	c.Write("revocations/x.json", `{"slug": "x"}`)
 	objects := filepath.Join(t.TempDir(), "objects")
-	if err := os.MkdirAll(filepath.Join(objects, "info"), 0o777); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.MkdirAll(filepath.Join(objects, "info"), 0o777))
 	alternates := filepath.Join(c.Dir, ".git", "objects")
-	if err := os.WriteFile(filepath.Join(objects, "info", "alternates"), []byte(alternates+"\n"), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(filepath.Join(objects, "info", "alternates"), []byte(alternates+"\n"), 0o666))
 	written := func(args ...string) string {
 		cmd := c.Command(args...)
 		cmd.Env = append(cmd.Env, "GIT_OBJECT_DIRECTORY="+objects)
 		out, err := cmd.Output()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		return strings.TrimSpace(string(out))
 	}
 	written("add", "-A")
@@ -62,13 +51,9 @@ func TestTreeRange(t *testing.T) {
 		t.Error("a tree that the clone lacks is read")
 	}
 	r := c.open()
-	if err := r.AddObjects(objects); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, r.AddObjects(objects))
 	g, err := r.TreeRange(ctx, "main", tree)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	got := spellRange(g, map[string]string{fork: "fork", own: "own", "": "disk"})
 	if want := `merge bases: fork
 view fork..disk: [A implementations/c.json] [A revocations/x.json]
@@ -107,13 +92,9 @@ func TestAddObjects(t *testing.T) {
 	c := newClone(t)
 	c.Commit(pathA, "1")
 	file := filepath.Join(t.TempDir(), "file")
-	if err := os.WriteFile(file, nil, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(file, nil, 0o666))
 	r := c.open()
-	if err := r.AddObjects(filepath.Join(t.TempDir(), "none"), file); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, r.AddObjects(filepath.Join(t.TempDir(), "none"), file))
 	_, err := r.Commit(ctx, strings.Repeat("1", 40))
 	wantError(t, err, gitstore.ErrNotFound)
 	if _, err := r.Tree(ctx, "HEAD"); err != nil {
@@ -133,9 +114,7 @@ func FuzzIndex(f *testing.F) {
 	c.Write("docs/z/new", "4")
 	c.Git("add", "-N", "docs/z/new") // an extended flag: version 3
 	data, err := os.ReadFile(filepath.Join(c.Dir, ".git", "index"))
-	if err != nil {
-		f.Fatal(err)
-	}
+	must.OK(f, err)
 	for _, dir := range []string{"docs/x", "docs/z", "implementations"} {
 		found, err := (&trackedDirectory{root: c.Dir, parts: strings.Split(dir, "/")}).inIndex(data, 20)
 		if err != nil || !found || binary.BigEndian.Uint32(data[4:]) != 3 {

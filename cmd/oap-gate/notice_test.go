@@ -15,6 +15,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/needs"
 )
 
@@ -51,9 +52,7 @@ func TestNotice(t *testing.T) {
 				}
 				Deps []string
 			}
-			if err := d.Decode(&p); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, d.Decode(&p))
 			if p.Module.Path != "" && !p.Module.Main {
 				of[p.ImportPath] = cmp.Or(linked[p.Module.Path],
 					&module{path: p.Module.Path, version: p.Module.Version, dir: p.Module.Dir})
@@ -69,9 +68,7 @@ func TestNotice(t *testing.T) {
 		}
 	}
 	root, err := exec.Command("go", "env", "GOROOT").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	modules := slices.SortedFunc(maps.Values(linked), func(a, b *module) int { return cmp.Compare(a.path, b.path) })
 	modules = slices.Insert(modules, 0, &module{path: "the Go standard library", dir: strings.TrimSpace(string(root)),
 		programs: []string{"conform", "gate", "spec"}})
@@ -104,14 +101,10 @@ func TestNotice(t *testing.T) {
 func follows(t *testing.T, file string, made func(text string) string) {
 	t.Helper()
 	have, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	want := made(string(have))
 	if *update && !t.Failed() {
-		if err := os.WriteFile(file, []byte(want), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(file, []byte(want), 0o644))
 	} else if string(have) != want {
 		t.Errorf("%s is not what is linked: run go test ./cmd/oap-gate -run Notice -update", filepath.Base(file))
 	}
@@ -121,9 +114,7 @@ func follows(t *testing.T, file string, made func(text string) string) {
 func dependencies(t *testing.T, text string, linked map[string]*module) string {
 	t.Helper()
 	mod, err := os.ReadFile("../../go.mod")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	var b strings.Builder
 	for line := range strings.Lines(string(mod)) {
 		required, job, found := strings.Cut(strings.TrimSpace(line), " // ")

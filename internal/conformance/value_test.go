@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict/strictyaml"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 )
 
 // TestValue checks that a document has the value that JSON of the same meaning has.
@@ -15,9 +16,7 @@ func TestValue(t *testing.T) {
 		"[0x10, .5, .inf, '1', \"\", {}, []]":  `["0x10",".5",".inf","1","",{},[]]`,
 	} {
 		root, err := strictyaml.Parse("f.yml", []byte(text), 1<<10)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		if got, err := json.Marshal(Value(root)); err != nil || string(got) != want {
 			t.Errorf("%s is %s, %v, want %s", text, got, err, want)
 		}

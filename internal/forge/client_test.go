@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/ghtest"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 )
 
 func TestNewRefuses(t *testing.T) {
@@ -64,9 +65,7 @@ func TestRedirects(t *testing.T) {
 	forge := httptest.NewServer(mux)
 	defer forge.Close()
 	c, err := New(Options{BaseURL: forge.URL, Token: "secret", Repository: "acme/registry"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for _, x := range []struct{ method, path, want string }{
 		{"GET", "", ""},
 		{"PATCH", "", "the forge redirects a write"},
@@ -92,9 +91,7 @@ func TestUnreachable(t *testing.T) {
 	url := s.URL
 	s.Close()
 	c, err := New(Options{BaseURL: url, Repository: "acme/registry"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if _, err := c.Standing(t.Context()); !errors.Is(err, ErrUnavailable) {
 		t.Errorf("%v", err)
 	}
@@ -113,9 +110,7 @@ func TestSwitchingProtocols(t *testing.T) {
 	defer s.Close()
 	defer close(done)
 	c, err := New(Options{BaseURL: s.URL, Repository: "acme/registry"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if _, err := c.Standing(t.Context()); !errors.Is(err, ErrUnavailable) {
 		t.Errorf("%v", err)
 	}
@@ -194,9 +189,7 @@ func TestRetries(t *testing.T) {
 		s.Fail(c.failure)
 		client, err := New(Options{BaseURL: s.URL, Repository: "acme/registry", Token: "admin",
 			RetryWait: time.Nanosecond})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		var body any
 		if c.method == "PATCH" {
 			body = map[string]bool{"allow_rebase_merge": false}
@@ -231,9 +224,7 @@ func TestNothing(t *testing.T) {
 			w.Write([]byte(c.body))
 		}))
 		client, err := New(Options{BaseURL: s.URL, Token: "secret", Repository: "acme/registry"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		_, list := All[struct{}](t.Context(), client, "listing", "issues")
 		var v struct{}
 		_, one := client.Call(t.Context(), "reading", http.MethodGet, "issues/1", nil, &v)

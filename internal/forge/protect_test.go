@@ -11,6 +11,7 @@ import (
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/forge/repoconfig"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/ghtest"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 )
 
 const (
@@ -32,22 +33,16 @@ func start(t *testing.T) *ghtest.Server {
 func client(t *testing.T, s *ghtest.Server, token string) *Client {
 	t.Helper()
 	c, err := New(Options{BaseURL: s.URL, Token: token, Repository: "acme/registry"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return c
 }
 
 func example(t *testing.T) repoconfig.Protection {
 	t.Helper()
 	data, err := os.ReadFile("../../docs/repo-config.example.yml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	f, err := repoconfig.Parse(data)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return f.Protection
 }
 
@@ -223,9 +218,7 @@ unread rulesets: reading the rules: it does not exist, or this token may not see
 			wanted := example(t)
 			wanted.Queue = queue
 			p, err := protect(t, client(t, s, c.token), wanted, false)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			if got := strings.Join(lines(p), "\n"); got != c.want {
 				t.Errorf("got\n%s\nwant\n%s", got, c.want)
 			}
@@ -305,9 +298,7 @@ func TestProtectApplies(t *testing.T) {
 			s.PageCap = 1
 			c.set(s, &wanted)
 			p, err := protect(t, client(t, s, admin), wanted, true)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			if !slices.Equal(p.Applied, c.applied) || !slices.Equal(s.Writes(), c.writes) {
 				t.Errorf("applied %q by %q\nwant %q by %q", p.Applied, s.Writes(), c.applied, c.writes)
 			}
@@ -348,9 +339,7 @@ func TestRequiredCheckIsBoundOnce(t *testing.T) {
 		strings.NewReader(`[{"context":"g"},{"context":"g","integration_id":15368},{"context":"h"}]`))
 	decode.UseNumber()
 	var standing any
-	if err := decode.Decode(&standing); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, decode.Decode(&standing))
 	got, err := json.Marshal(addChecks(standing, []repoconfig.RequiredCheck{{Context: "g", AppID: 15368},
 		{Context: "h", AppID: 15368}, {Context: "i"}}))
 	if want := `[{"context":"g"},{"context":"g","integration_id":15368},{"context":"h","integration_id":15368},{"context":"i"}]`; err != nil || string(got) != want {

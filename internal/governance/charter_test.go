@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/fixture"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
@@ -422,19 +423,13 @@ func TestRosterFix(t *testing.T) {
 func followRoster(t *testing.T, rows, code string) {
 	const page = "governance/MAINTAINERS.md"
 	repo, err := fixture.NewBareRepo(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	at := time.Date(2026, 6, 1, 10, 0, 0, 0, time.UTC)
 	commit := func(subject string, all files) {
 		t.Helper()
-		if err := write(repo, all); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, write(repo, all))
 		repo.Commit(subject, at)
-		if err := repo.Sync(); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, repo.Sync())
 	}
 	base := maps.Clone(specified)
 	base[page] = "# M\n\n## Current Maintainers\n\n| handle | organisation | term |\n|---|---|---|\n" + rows

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/fixture"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
@@ -268,26 +269,18 @@ func TestEvidenceHostile(t *testing.T) {
 func TestEvidenceOfTheBase(t *testing.T) {
 	for text, want := range map[string]int{"assert(soon())": 1, "assert(late())": 0} {
 		repo, err := fixture.NewBareRepo(t.TempDir())
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		commit := func(f files) {
 			t.Helper()
-			if err := write(repo, f); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, write(repo, f))
 			repo.Commit("change", time.Date(2026, 6, 1, 10, 0, 0, 0, time.UTC))
 		}
 		commit(specified)
 		repo.Branch("topic")
 		commit(files{rfc: editsRFC, "test-suite/b.js": text})
-		if err := repo.Checkout("main"); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, repo.Checkout("main"))
 		commit(files{"test-suite/b.js": "assert(soon())"})
-		if err := repo.Sync(); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, repo.Sync())
 		if got, _ := found(t, said(t, open(t, repo.Dir, "main", "topic")), "implementability"); len(got) != want {
 			t.Errorf("%s: %q", text, got)
 		}

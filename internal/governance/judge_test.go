@@ -13,6 +13,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/forge/repoconfig"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/governance/page"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/fixture"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
@@ -64,47 +65,33 @@ func write(repo *fixture.Repo, all files) error {
 func propose(t *testing.T, base, head files) *Proposal {
 	t.Helper()
 	repo, err := fixture.NewBareRepo(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	all := maps.Clone(specified)
 	maps.Copy(all, base)
 	maps.DeleteFunc(all, func(_, text string) bool { return text == gone })
-	if err := write(repo, all); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, write(repo, all))
 	at := time.Date(2026, 6, 1, 10, 0, 0, 0, time.UTC)
 	repo.Commit("base", at)
 	repo.Branch("topic")
-	if err := write(repo, head); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, write(repo, head))
 	repo.Commit("change", at)
-	if err := repo.Sync(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, repo.Sync())
 	return open(t, repo.Dir, "main", "topic")
 }
 
 func open(t *testing.T, dir, base, head string) *Proposal {
 	t.Helper()
 	r, err := registry.Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	t.Cleanup(func() {
 		if err := r.Close(); err != nil {
 			t.Error(err)
 		}
 	})
 	rng, err := r.Range(t.Context(), base, head)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	p, err := NewRange(t.Context(), r, rng, &Texts{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return p
 }
 
@@ -123,9 +110,7 @@ func TestSilentGate(t *testing.T) {
 func found(t *testing.T, p *Proposal, check string) (codes []string, of verdict.Result) {
 	t.Helper()
 	j, err := Judge(p, func(id string) bool { return id == check })
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for _, f := range j.Results[0].Findings {
 		codes = append(codes, strings.TrimSpace(fmt.Sprintf("%s %s %s %s", f.Severity, f.Code, f.Path, f.Pointer)))
 		whole := slices.Contains([]string{"schema-removed", "mode-changed", "new-version"}, f.Code)
@@ -539,25 +524,15 @@ func TestHasSpecification(t *testing.T) {
 		{false, files{"docs/rfcs/RFC-0001-a.md": "x", "schemas/x.json": "x"}},
 	} {
 		repo, err := fixture.NewBareRepo(t.TempDir())
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := write(repo, c.files); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
+		must.OK(t, write(repo, c.files))
 		repo.Commit("base", time.Unix(0, 0))
-		if err := repo.Sync(); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, repo.Sync())
 		r, err := registry.Open(repo.Dir)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		defer r.Close()
 		tree, err := r.Tree(t.Context(), "HEAD")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		if err := HasSpecification(r.EmptyTree(), tree); (err == nil) != c.has ||
 			!c.has && !errors.Is(err, ErrNoSpecification) {
 			t.Errorf("%q: %v", c.files, err)
@@ -596,29 +571,17 @@ func TestLimits(t *testing.T) {
 		}
 	}
 	repo, err := fixture.NewBareRepo(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := errors.Join(write(repo, specified)); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
+	must.OK(t, errors.Join(write(repo, specified)))
 	repo.Commit("base", time.Unix(0, 0))
-	if err := write(repo, many); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, write(repo, many))
 	repo.Commit("many", time.Unix(1, 0))
-	if err := repo.Sync(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, repo.Sync())
 	r, err := registry.Open(repo.Dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer r.Close()
 	rng, err := r.Range(t.Context(), "HEAD~1", "HEAD")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if _, err := NewRange(t.Context(), r, rng, &Texts{}); !errors.Is(err, ErrLimit) {
 		t.Errorf("%d paths: %v", len(many), err)
 	}

@@ -3,15 +3,15 @@ package governance
 import (
 	"strings"
 	"testing"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 )
 
 // worded reads a body.
 func worded(t *testing.T, text string) *Words {
 	t.Helper()
 	w, err := NewWords("the body", text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return w
 }
 

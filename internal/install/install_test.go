@@ -13,6 +13,7 @@ import (
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/atomicfile"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/forge/repoconfig"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 )
 
 var release = Release{Commit: strings.Repeat("a", 40), Version: "v1.2.3", Owner: "@acme/maintainers"}
@@ -29,18 +30,14 @@ func all(t *testing.T, root *os.Root) map[string]string {
 		files[path] = string(text)
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return files
 }
 
 func open(t *testing.T) *os.Root {
 	t.Helper()
 	root, err := os.OpenRoot(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	t.Cleanup(func() { root.Close() })
 	return root
 }
@@ -49,16 +46,12 @@ func open(t *testing.T) *os.Root {
 func run(t *testing.T, root *os.Root, r Release) map[State]int {
 	t.Helper()
 	plan, err := Look(root, r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	count := map[State]int{}
 	for _, s := range plan.Steps {
 		count[s.State]++
 	}
-	if err := plan.Write(root, func(string) {}); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, plan.Write(root, func(string) {}))
 	return count
 }
 
@@ -73,9 +66,7 @@ func TestAfterEachFile(t *testing.T) {
 	for n := range len(files) + 1 {
 		root := open(t)
 		for _, f := range files[:n] {
-			if err := place(root, f, atomicfile.Create); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, place(root, f, atomicfile.Create))
 		}
 		if got := run(t, root, release); got[Same] != n || got[Missing] != len(files)-n {
 			t.Errorf("after %d files: %v", n, got)
@@ -95,9 +86,7 @@ func TestOwnersElsewhere(t *testing.T) {
 		root := open(t)
 		put(t, root, name, "* @acme/everyone\n")
 		plan, err := Look(root, release)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		for _, s := range plan.Steps {
 			kept := s.Path == ".github/CODEOWNERS"
 			if (s.State == Differs) != kept ||
@@ -110,12 +99,8 @@ func TestOwnersElsewhere(t *testing.T) {
 
 func put(t *testing.T, root *os.Root, name, text string) {
 	t.Helper()
-	if err := root.MkdirAll(filepath.Dir(name), 0o777); err != nil {
-		t.Fatal(err)
-	}
-	if err := root.WriteFile(name, []byte(text), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, root.MkdirAll(filepath.Dir(name), 0o777))
+	must.OK(t, root.WriteFile(name, []byte(text), 0o666))
 }
 
 // A file in the way that cannot be compared is an error, and remains.
@@ -130,9 +115,7 @@ func TestNoPlainFile(t *testing.T) {
 		"file instead of the directory": func(root *os.Root) error { return root.WriteFile(".github", nil, 0o666) },
 	} {
 		root := open(t)
-		if err := set(root); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, set(root))
 		before := all(t, root)
 		plan, err := Look(root, release)
 		if err == nil {

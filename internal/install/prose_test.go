@@ -7,6 +7,7 @@ import (
 
 	"github.com/openagentprotocol-OAP/oap-gate/docs"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/forge/repoconfig"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 )
 
 // page has the settings of a registry as its maintainers wrote them down for people.
@@ -37,13 +38,9 @@ Nobody changes them without asking.
 
 func TestOtherwise(t *testing.T) {
 	text, err := docs.Files.ReadFile("repo-config.example.yml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	file, err := repoconfig.Parse(text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	want := []string{"Require review from Code Owners: not used → code_owner_review: true",
 		"**Require signed commits**: yes (recommended) → signed_commits: false",
 		"Require linear history: yes → linear_history: false",

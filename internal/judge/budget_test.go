@@ -7,15 +7,14 @@ import (
 
 	"github.com/openagentprotocol-OAP/oap-gate/checks"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
 
 func TestRoom(t *testing.T) {
 	subject := func(text string) *checks.Subject {
 		doc, err := strict.Parse("implementations/ada.json", []byte(text), strict.RegistryFile)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		return &checks.Subject{Record: &registry.Record{Document: doc}}
 	}
 	dense := "[" + strings.Repeat("0,", 32_000) + "0]"

@@ -11,6 +11,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/did"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/fixture"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
@@ -22,14 +23,10 @@ var notObtained = []evidence.State{evidence.Unsought, evidence.Absent, evidence.
 // other state than Obtained, though the documents themselves are good.
 func TestNothingPassesWithoutItsEvidence(t *testing.T) {
 	w, err := fixture.Build(t.TempDir(), []byte(pureWorlds["honest"]))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer w.Close()
 	repo, err := registry.Open(w.Repo.Dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer repo.Close()
 	run := freshRun(t, repo, w, recordedOf(t, repo, w))
 	seen := map[string]bool{}

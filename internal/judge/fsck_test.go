@@ -18,6 +18,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence/sources"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/judge"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/gittest"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
@@ -52,9 +53,7 @@ func (s *shapes) object(kind, data string) string {
 	if _, err := w.Write(text); err != nil {
 		s.T.Fatal(err)
 	}
-	if err := w.Close(); err != nil {
-		s.T.Fatal(err)
-	}
+	must.OK(s.T, w.Close())
 	s.Write(filepath.Join(".git", "objects", id[:2], id[2:]), packed.String())
 	return id
 }
@@ -66,9 +65,7 @@ func (s *shapes) tree(entries ...string) string {
 		mode, rest, _ := strings.Cut(e, " ")
 		at := strings.LastIndexByte(rest, ' ')
 		raw, err := hex.DecodeString(rest[at+1:])
-		if err != nil {
-			s.T.Fatal(err)
-		}
+		must.OK(s.T, err)
 		text.WriteString(mode + " " + rest[:at] + "\x00" + string(raw))
 	}
 	return s.object("tree", text.String())
@@ -382,9 +379,7 @@ func TestGitAcceptsWhatPasses(t *testing.T) {
 			"file://"+s.Dir, t.TempDir())
 		return err
 	}
-	if err := clone("main"); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, clone("main"))
 	refused, accepted := refusedShapes(), acceptedShapes()
 	if len(refused) < 61 || len(accepted) < 33 {
 		t.Fatalf("%d and %d shapes", len(refused), len(accepted))
@@ -397,9 +392,7 @@ func TestGitAcceptsWhatPasses(t *testing.T) {
 			t.Errorf("%s: git says %v", sh.name, err)
 		}
 		repo, err := registry.Open(s.Dir)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		if got := checkShape(t, repo, s.base, head); got != sh.want {
 			t.Errorf("%s: check finds %q, want %q", sh.name, got, sh.want)
 		}

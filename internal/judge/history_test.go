@@ -17,6 +17,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/judge"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/fixture"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
@@ -38,9 +39,7 @@ func TestHistoryAgreesWithCheck(t *testing.T) {
 			h.make(t, 40)
 			ctx := context.Background()
 			repo, err := registry.Open(h.repo.Dir)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			defer repo.Close()
 			ledger := checks.NewLedger(repo, time.Now())
 			faults := 0
@@ -65,9 +64,7 @@ func TestHistoryAgreesWithCheck(t *testing.T) {
 				faults += len(checked)
 				return nil
 			})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			if faults == 0 {
 				t.Error("no commit of this history is at fault: the test shows nothing")
 			}
@@ -80,21 +77,13 @@ func TestHistoryAgreesWithCheck(t *testing.T) {
 func sameStanding(t *testing.T, repo *registry.Repository, ledger *checks.Ledger) {
 	t.Helper()
 	head, err := repo.Resolve("main")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	tree, err := repo.Tree(t.Context(), head)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	read, err := checks.NewStanding(t.Context(), tree, func(string) bool { return true })
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	followed, err := ledger.Standing(t.Context(), tree)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if diff := cmp.Diff(slices.Collect(read.Listings()), slices.Collect(followed.Listings())); diff != "" {
 		t.Errorf("read, and followed:\n%s", diff)
 	}
@@ -104,9 +93,7 @@ func sameStanding(t *testing.T, repo *registry.Repository, ledger *checks.Ledger
 		}
 		in := func(st *checks.Standing) *checks.State {
 			is, err := (&checks.Run{Context: t.Context(), Repo: repo, Base: st, Now: time.Now()}).State(l)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			return is
 		}
 		if diff := cmp.Diff(in(read), in(followed)); diff != "" {
@@ -119,14 +106,10 @@ func checkErrors(t *testing.T, repo *registry.Repository, s *registry.Step) []st
 	t.Helper()
 	ctx := context.Background()
 	r, err := repo.Range(ctx, s.Base.Commit(), s.Commit.ID)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	rep, err := judge.Check(ctx, repo, []*registry.Range{r}, sources.Offline(s.Commit.When, 0),
 		judge.Config{Offline: true, Selected: func(id string) bool { return slices.Contains(gitOnly, id) }})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	var out []string
 	for res := range rep.Results.All() {
 		for _, f := range res.Findings {
@@ -157,14 +140,10 @@ func (h *history) make(t *testing.T, commits int) {
 			h.repo.Write(fmt.Sprintf("implementations/side-%d.json", i),
 				h.listing(fmt.Sprintf("side-%d", i), fmt.Sprintf("did:web:side%d.example", i), i))
 			h.commit(side)
-			if err := h.repo.Checkout("main"); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, h.repo.Checkout("main"))
 			h.change(i)
 			h.commit(fmt.Sprint("before the merge ", i))
-			if err := h.repo.Merge(side); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, h.repo.Merge(side))
 		} else {
 			for range 1 + h.rng.IntN(2) {
 				h.change(i)
@@ -172,9 +151,7 @@ func (h *history) make(t *testing.T, commits int) {
 		}
 		h.commit(fmt.Sprint("change ", i))
 	}
-	if err := h.repo.Sync(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, h.repo.Sync())
 }
 
 func (h *history) commit(message string) {
@@ -255,23 +232,15 @@ func TestRevokedByFileName(t *testing.T) {
 	h.repo.Write("implementations/second.json", h.listing("first", "did:web:second.example", 1))
 	h.repo.Write(revocation, h.revocation("first", sum))
 	h.commit("revoked")
-	if err := h.repo.Sync(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, h.repo.Sync())
 	repo, err := registry.Open(h.repo.Dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer repo.Close()
 	head, err := repo.Resolve("main")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	rep, err := mirror.Audit(context.Background(), repo, head, sources.Offline(fixture.Clock, 0),
 		mirror.AuditConfig{Config: judge.Config{Offline: true, Selected: func(string) bool { return true }}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	want := map[string]string{"did:web:first.example": revocation, "did:web:second.example": ""}
 	for _, l := range rep.Listings {
 		if path, ok := want[l.ToolDID]; !ok || l.RevokedBy != path ||

@@ -14,6 +14,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence/bundle"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence/live"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/fixture"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
@@ -111,14 +112,10 @@ func TestChecksArePure(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w, err := fixture.Build(t.TempDir(), []byte(description))
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			defer w.Close()
 			repo, err := registry.Open(w.Repo.Dir)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			defer repo.Close()
 			source := recordedOf(t, repo, w)
 			whole, bare := freshRun(t, repo, w, source), freshRun(t, repo, w, source)
@@ -152,22 +149,16 @@ func TestChecksArePure(t *testing.T) {
 func recordedOf(t *testing.T, repo *registry.Repository, w *fixture.World) evidence.Source {
 	t.Helper()
 	addr, err := netip.ParseAddrPort(w.Web.Addr())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	live, err := live.New(live.Options{Now: w.Now,
 		ConnectTo: []live.ConnectTo{{Host: "*", Addr: addr}},
 		CACert:    w.Web.CAPEM(), RDAPURL: w.Web.RDAPURL(), WHOISServer: w.Web.WHOISAddr()})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer live.Close()
 	first := reportOf(t, repo, w, live)
 	bundle, err := bundle.Decode("bundle",
 		(&bundle.Bundle{Mode: "check", Now: w.Now, Observations: live.Observations()}).Encode())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if second := reportOf(t, repo, w, bundle.Source()); !bytes.Equal(first, second) {
 		t.Errorf("the recorded run reports\n%s\nnot\n%s", second, first)
 	}
@@ -179,17 +170,11 @@ func everything(string) bool { return true }
 func reportOf(t *testing.T, repo *registry.Repository, w *fixture.World, src evidence.Source) []byte {
 	t.Helper()
 	rng, err := repo.Range(t.Context(), w.Base, w.Head)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	rep, err := Check(t.Context(), repo, []*registry.Range{rng}, src, Config{Selected: everything})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	text, err := json.MarshalIndent(rep, "", " ")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return text
 }
 
@@ -199,23 +184,17 @@ func freshRun(t *testing.T, repo *registry.Repository, w *fixture.World, src evi
 	t.Helper()
 	ctx := context.Background()
 	rng, err := repo.Range(ctx, w.Base, w.Head)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	run := &checks.Run{Catalogue: checks.All, Context: ctx, Repo: repo, Range: rng, Now: w.Now, Selected: everything}
 	changes, err := touched(rng)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if run.Base, err = checks.NewStanding(ctx, rng.Base,
 		func(p string) bool { return touches(changes, p) }); err != nil {
 		t.Fatal(err)
 	}
 	for _, change := range changes {
 		s, err := checks.NewSubject(run, change)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		run.Subjects = append(run.Subjects, s)
 	}
 	for _, s := range run.Subjects {
@@ -224,9 +203,7 @@ func freshRun(t *testing.T, repo *registry.Repository, w *fixture.World, src evi
 				outcomeOf(t, c, s)
 			}
 		}
-		if err := collect(ctx, run, s, src, false); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, collect(ctx, run, s, src, false))
 	}
 	return run
 }
@@ -234,9 +211,7 @@ func freshRun(t *testing.T, repo *registry.Repository, w *fixture.World, src evi
 func outcomeOf(t *testing.T, c *checks.Check, s *checks.Subject) verdict.Outcome {
 	t.Helper()
 	out, err := c.Judge(s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return out
 }
 

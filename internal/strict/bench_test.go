@@ -3,6 +3,8 @@ package strict
 import (
 	"encoding/json"
 	"testing"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 )
 
 func BenchmarkParse(b *testing.B) {
@@ -23,8 +25,6 @@ func BenchmarkEncodingJSON(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		var v any
-		if err := json.Unmarshal(data, &v); err != nil {
-			b.Fatal(err)
-		}
+		must.OK(b, json.Unmarshal(data, &v))
 	}
 }

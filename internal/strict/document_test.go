@@ -3,15 +3,15 @@ package strict
 import (
 	"testing"
 	"time"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 )
 
 func TestPos(t *testing.T) {
 	d, err := Parse("x",
 		[]byte("\n{\"a\": [1,\n  {\"b/c\": 2, \"~d\": 3} , \"x\"],\n \"\\u0065\" : {\"\": 4}, \"é\":5, \"f\":6}"),
 		RegistryFile)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for pointer, want := range map[string]string{
 		"":                        "x:2:1",
 		"/a":                      "x:2:2",

@@ -5,15 +5,15 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 )
 
 // TestStep checks the pointers of places, which lead to these places.
 func TestStep(t *testing.T) {
 	const text = `{"a/b": [0, {"m~1": 7, "": 8}]}`
 	doc, err := Parse("x", []byte(text), RegistryFile)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	item := &Step{&Step{nil, "a/b"}, "1"}
 	for _, row := range []struct {
 		step    *Step

@@ -8,14 +8,14 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 )
 
 func TestParse(t *testing.T) {
 	got, err := Parse("x.json",
 		[]byte(` {"a":[1,-2.50e1,"x\u00e9\ud83d\ude00",[],{}],"b":{"":null},"c":true,"d":false}`+"\n"), RegistryFile)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	want := map[string]any{
 		"a": []any{json.Number("1"), json.Number("-2.50e1"), "xé😀", []any{}, map[string]any{}},
 		"b": map[string]any{"": nil},
@@ -137,9 +137,7 @@ func TestParseAfterRefusal(t *testing.T) {
 			t.Fatal("accepted")
 		}
 		d, err := Parse("y", []byte(`{"c":[2]}`), RegistryFile)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		if diff := cmp.Diff(map[string]any{"c": []any{json.Number("2")}}, d.Root); diff != "" {
 			t.Fatal(diff)
 		}

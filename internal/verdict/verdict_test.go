@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 )
 
 type nowhere struct{}
@@ -67,9 +68,7 @@ func TestNothingSaidIsNoPass(t *testing.T) {
 func TestSeverityText(t *testing.T) {
 	for s := range Severity(len(severities)) {
 		text, err := json.Marshal(s)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		var back Severity
 		if err := json.Unmarshal(text, &back); err != nil || back != s {
 			t.Errorf("%s: %v, %v", text, back, err)
@@ -89,9 +88,7 @@ func TestLongTexts(t *testing.T) {
 	var o Outcome
 	o.Errorf(At{Path: long + "/a"}, "", "code", "%s", long+"b").WithFix("%s", long+"c")
 	r, err := o.Result(Rule{ID: "x"}, long+"/a")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	f := r.Findings[0]
 	if r.Subject != f.Path || f.Path != Abridged(long+"/a") || len(f.Path) != len(long)+len("…")+64 ||
 		f.Message != long+"…" || f.Fix != long+"…" {

@@ -8,24 +8,21 @@ import (
 	"testing"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/gittest"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
 
 func uncommitted(t *testing.T, dir string) []string {
 	t.Helper()
 	r, err := registry.Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer r.Close()
 	return Uncommitted(t.Context(), r)
 }
 
 func remove(t *testing.T, dir, path string) {
 	t.Helper()
-	if err := os.Remove(filepath.Join(dir, path)); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Remove(filepath.Join(dir, path)))
 }
 
 func TestUncommitted(t *testing.T) {
@@ -50,16 +47,12 @@ func TestUncommitted(t *testing.T) {
 	c.Write("revocations/ignored.json", "{}")
 	c.Write("implementations/e/g.json", "{}")
 	remove(t, c.Dir, "implementations/b.json")
-	if err := os.Symlink("a.json", filepath.Join(c.Dir, "implementations/b.json")); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Symlink("a.json", filepath.Join(c.Dir, "implementations/b.json")))
 	check("changes", "implementations/a.json", "implementations/b.json", "implementations/e/g.json",
 		"revocations/ignored.json")
 	for i := range maxCompared {
 		name := filepath.Join(c.Dir, "implementations", fmt.Sprintf("n%d.json", i))
-		if err := os.WriteFile(name, nil, 0o666); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(name, nil, 0o666))
 	}
 	if got := uncommitted(t, c.Dir); len(got) != maxUncommitted || slices.Contains(got, "implementations/a.json") {
 		t.Errorf("of many: %d, with a changed one: %v", len(got), slices.Contains(got, "implementations/a.json"))

@@ -10,6 +10,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 )
 
 // old is what a file's time is moved back by, so that it is stale.
@@ -17,21 +19,15 @@ const old = 2 * stale
 
 func put(t *testing.T, path string, age time.Duration) {
 	t.Helper()
-	if err := os.WriteFile(path, []byte("left over"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(path, []byte("left over"), 0o600))
 	then := time.Now().Add(-age)
-	if err := os.Chtimes(path, then, then); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Chtimes(path, then, then))
 }
 
 func list(t *testing.T, dir string) []string {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	var names []string
 	for _, e := range entries {
 		names = append(names, e.Name())
@@ -57,13 +53,9 @@ func TestSweep(t *testing.T) {
 	young := ".state." + random[:25] + "A" + suffix
 	put(t, filepath.Join(dir, young), stale/2)
 	directory := ".state." + random[:25] + "B" + suffix
-	if err := os.Mkdir(filepath.Join(dir, directory), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Mkdir(filepath.Join(dir, directory), 0o700))
 	then := time.Now().Add(-old)
-	if err := os.Chtimes(filepath.Join(dir, directory), then, then); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Chtimes(filepath.Join(dir, directory), then, then))
 	stay := append([]string{"state", young, directory}, foreign...)
 	link := ".state." + random[:25] + "C" + suffix
 	if os.Symlink(other, filepath.Join(dir, link)) == nil { // to a stale file
@@ -73,9 +65,7 @@ func TestSweep(t *testing.T) {
 
 	want := slices.Sorted(slices.Values(append(slices.Clone(stay), other)))
 	for range 2 {
-		if err := Write(path, []byte("new"), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, Write(path, []byte("new"), 0o644))
 		if got := list(t, dir); !slices.Equal(got, want) {
 			t.Errorf("%q are left, want %q", got, want)
 		}
@@ -83,9 +73,7 @@ func TestSweep(t *testing.T) {
 	// A directory of many files is swept of all of them, once.
 	var u Unsynced
 	for range 2 {
-		if err := u.Write(path, []byte("new"), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, u.Write(path, []byte("new"), 0o644))
 		if got := list(t, dir); !slices.Equal(got, stay) {
 			t.Errorf("%q are left, want %q", got, stay)
 		}
@@ -121,9 +109,7 @@ func TestSideBySide(t *testing.T) {
 func TestErrors(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "directory")
-	if err := os.Mkdir(path, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Mkdir(path, 0o700))
 	if err := Probe(path); err != nil {
 		t.Error(err)
 	}
@@ -137,9 +123,7 @@ func TestErrors(t *testing.T) {
 		t.Error("a file could be written to a directory that is not there")
 	}
 	former, full := filepath.Join(dir, "former"), errors.New("the disk takes a part")
-	if err := os.WriteFile(former, []byte("whole"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(former, []byte("whole"), 0o600))
 	err := WriteFunc(former, 0o644, func(w io.Writer) error {
 		_, err := w.Write([]byte("ha"))
 		return errors.Join(err, full)

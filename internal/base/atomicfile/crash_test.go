@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 )
 
 // TestMain lets the test binary be the process that is killed: ATOMICFILE_TEST_WRITE names the file that it writes,
@@ -50,12 +52,8 @@ func killed(t *testing.T, environment string) {
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), environment)
 	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
+	must.OK(t, cmd.Start())
 	_, err = bufio.NewReader(out).ReadString('\n')
 	if killed := cmd.Process.Kill(); err != nil || killed != nil || cmd.Wait() == nil {
 		t.Fatalf("the writer was not killed: %v, %v", err, killed)
@@ -99,21 +97,15 @@ func TestKilled(t *testing.T) {
 	if left == 0 {
 		t.Skip("no writer was killed while it wrote")
 	}
-	if err := Write(path, []byte("new"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, Write(path, []byte("new"), 0o644))
 	if got := list(t, dir); len(got) != left+1 {
 		t.Errorf("%q are left of %d that a writer may still have", got, left)
 	}
 	for _, name := range list(t, dir) {
 		then := time.Now().Add(-old)
-		if err := os.Chtimes(filepath.Join(dir, name), then, then); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.Chtimes(filepath.Join(dir, name), then, then))
 	}
-	if err := Write(path, []byte("new"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, Write(path, []byte("new"), 0o644))
 	if got := list(t, dir); len(got) != 1 {
 		t.Errorf("%q are left", got)
 	}

@@ -7,18 +7,16 @@ import (
 	"path/filepath"
 	"syscall"
 	"testing"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 )
 
 // A name that is not that of a file, such as a device's, stays what it is.
 func TestNotAFile(t *testing.T) {
 	dir := t.TempDir()
 	pipe, link := filepath.Join(dir, "pipe"), filepath.Join(dir, "link")
-	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink(pipe, link); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, syscall.Mkfifo(pipe, 0o600))
+	must.OK(t, os.Symlink(pipe, link))
 	for _, path := range []string{pipe, link} {
 		if Write(path, nil, 0o600) == nil || Probe(path) == nil {
 			t.Errorf("%s is replaced", path)

@@ -8,39 +8,29 @@ import (
 	"slices"
 	"testing"
 	"time"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 )
 
 func TestCreate(t *testing.T) {
 	dir := t.TempDir()
 	root, err := os.OpenRoot(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer root.Close()
-	if err := Create(root, "a.json", []byte("one"), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink("nowhere", filepath.Join(dir, "link")); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, Create(root, "a.json", []byte("one"), 0o644))
+	must.OK(t, os.Symlink("nowhere", filepath.Join(dir, "link")))
 	for _, taken := range []string{"a.json", "link"} {
 		if err := Create(root, taken, []byte("two"), 0o644); !errors.Is(err, fs.ErrExist) {
 			t.Errorf("%s: error %v, want one that says that it is there", taken, err)
 		}
 	}
 	holds(t, dir, "a.json", "one")
-	if err := Replace(root, "a.json", []byte("three"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, Replace(root, "a.json", []byte("three"), 0o644))
 	holds(t, dir, "a.json", "three")
 	stale := filepath.Join(dir, temporary("a.json"))
 	then := time.Now().Add(-old)
-	if err := errors.Join(os.WriteFile(stale, nil, 0o644), os.Chtimes(stale, then, then)); err != nil {
-		t.Fatal(err)
-	}
-	if err := Replace(root, "a.json", []byte("three"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, errors.Join(os.WriteFile(stale, nil, 0o644), os.Chtimes(stale, then, then)))
+	must.OK(t, Replace(root, "a.json", []byte("three"), 0o644))
 	if info, err := os.Stat(filepath.Join(dir, "a.json")); err != nil || info.Mode().Perm()&0o111 != 0 {
 		t.Errorf("mode %v, error %v", info.Mode(), err)
 	}

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 )
 
 func TestScratch(t *testing.T) {
@@ -13,9 +15,7 @@ func TestScratch(t *testing.T) {
 	put(t, filepath.Join(dir, temporary(scratch)), old) // where an open file keeps its name, a killed process leaves it
 	put(t, filepath.Join(dir, temporary("state")), old)
 	f, err := NewScratch(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	want := bytes.Repeat([]byte("scratch"), 1<<12)
 	for range 2 {
 		if _, err := f.Write(want[:len(want)/2]); err != nil {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/gittest"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 )
 
 // world gives the test a git of its own configuration, and a temporary directory for the trees.
@@ -33,9 +34,7 @@ func cloneOf(dir string) Clone {
 func asGit(t *testing.T, c *gittest.Clone) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "copy")
-	if err := os.CopyFS(dir, os.DirFS(c.Dir)); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.CopyFS(dir, os.DirFS(c.Dir)))
 	other := gittest.At(t, dir)
 	other.Git("add", "-A")
 	return other.Git("write-tree")
@@ -58,9 +57,7 @@ func TestWorktree(t *testing.T) {
 		},
 		"a split index": func(c *gittest.Clone) { c.Git("update-index", "--split-index"); c.Write("a", "2") },
 		"no index": func(c *gittest.Clone) {
-			if err := os.Remove(filepath.Join(c.Dir, ".git", "index")); err != nil {
-				c.T.Fatal(err)
-			}
+			must.OK(c.T, os.Remove(filepath.Join(c.Dir, ".git", "index")))
 		},
 		"of the same size in the same moment": func(c *gittest.Clone) {
 			c.Write("a", "2")
@@ -74,9 +71,7 @@ func TestWorktree(t *testing.T) {
 			c.Commit("a", "1")
 			edit(c)
 			tree, err := cloneOf(c.Dir).Worktree(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			if want := asGit(t, c); tree.ID != want {
 				t.Errorf("tree %s, git makes %s", tree.ID, want)
 			}
@@ -102,9 +97,7 @@ func empty(t *testing.T, dir string) {
 // program puts a git of one's own into a directory.
 func script(t *testing.T, dir, text string) {
 	t.Helper()
-	if err := os.WriteFile(filepath.Join(dir, "git"), []byte("#!/bin/sh\n"+text), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(filepath.Join(dir, "git"), []byte("#!/bin/sh\n"+text), 0o755))
 }
 
 func TestRefusals(t *testing.T) {
@@ -235,9 +228,7 @@ func TestIgnored(t *testing.T) {
 			want = ""
 		}
 		got, err := Ignored(t.Context(), c.Dir, file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		text := ""
 		for _, p := range got {
 			text = fmt.Sprintf("%s:%d %s", p.File, p.Line, p.Text)

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
@@ -19,18 +20,14 @@ import (
 func judged(t *testing.T, text string, o Options) (verdict.Verdict, []string) {
 	t.Helper()
 	s := NewStream("x", o)
-	if err := s.Read(strings.NewReader(text)); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, s.Read(strings.NewReader(text)))
 	return announced(t, s)
 }
 
 func announced(t *testing.T, s *Stream) (verdict.Verdict, []string) {
 	t.Helper()
 	results, err := s.Results()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	rep := &verdict.Report{Results: verdict.NewResults(results...)}
 	rep.Settle(Rules)
 	var all []string
@@ -61,14 +58,10 @@ func TestSharedStreams(t *testing.T) {
 			Line                  *int
 		}
 	}
-	if err := json.Unmarshal(data, &cases); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, json.Unmarshal(data, &cases))
 	for _, c := range cases {
 		text, err := os.ReadFile(filepath.Join(dir, c.File))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		var want []string
 		for _, f := range c.Findings {
 			line := ""

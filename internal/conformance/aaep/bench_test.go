@@ -6,6 +6,8 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 )
 
 // many is a stream of n events in sessions of 15, as JSON Lines or as an array.
@@ -36,9 +38,7 @@ func BenchmarkStream(b *testing.B) {
 			b.SetBytes(int64(len(text)))
 			for b.Loop() {
 				s := NewStream("x", Options{Level: 2})
-				if err := s.Read(bytes.NewReader(text)); err != nil {
-					b.Fatal(err)
-				}
+				must.OK(b, s.Read(bytes.NewReader(text)))
 				if s.events != 150_000 {
 					b.Fatalf("%d events", s.events)
 				}

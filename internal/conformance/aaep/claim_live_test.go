@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
@@ -53,18 +54,14 @@ func TestClaimLive(t *testing.T) {
 			"mode": "conformance", "protocol": "aaep", "evaluated_at": "2026-08-15T10:00:00Z",
 			"level": json.Number(c.level), "verdict": "pass",
 			"results": results})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		claim := Claim{Path: "x", ReportPath: "r.json", Report: report, MaxAge: time.Hour * 24 * 365,
 			Now: time.Date(2026, 9, 1, 0, 0, 0, 0, time.UTC),
 			Text: []byte("Acme is AAEP Level " + c.level + " conformant, verified by AAEP Conformance Suite " +
 				"version 1.0.0 on " +
 				"2026-08-15.")}
 		found, _, err := claim.Judge()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		not := 0
 		for _, r := range found {
 			for _, f := range r.Findings {

@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
@@ -42,9 +43,7 @@ func claimedAt(t *testing.T, text, report string, now time.Time) (verdict.Verdic
 		c.ReportPath, c.Report = "r", []byte(report)
 	}
 	results, _, err := c.Judge()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	rep := &verdict.Report{Results: verdict.NewResults(results...)}
 	rep.Settle(Rules)
 	var all []string
@@ -152,9 +151,7 @@ func TestSharedClaims(t *testing.T) {
 			At                  time.Time
 			Codes               []string
 		}
-		if err := json.Unmarshal(data, &cases); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, json.Unmarshal(data, &cases))
 		for _, c := range cases {
 			v, got := claimedAt(t, c.Text, string(c.Report), c.At)
 			for i := range got {

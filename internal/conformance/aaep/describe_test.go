@@ -14,6 +14,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
@@ -22,14 +23,10 @@ func compiled(t *testing.T) map[string]*jsonschema.Schema {
 	all := map[string]*jsonschema.Schema{}
 	for _, name := range []string{EventSchema, ReplySchema, SubscriptionSchema, ManifestSchema} {
 		document, err := jsonschema.UnmarshalJSON(bytes.NewReader(Schema(name, "https://x.example/"+name)))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		c := jsonschema.NewCompiler()
 		c.AssertFormat()
-		if err := c.AddResource("mem:"+name, document); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, c.AddResource("mem:"+name, document))
 		all[name] = c.MustCompile("mem:" + name)
 	}
 	return all
@@ -73,9 +70,7 @@ func agrees(t *testing.T, schemas map[string]*jsonschema.Schema, data []byte) {
 		}
 	}
 	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(data))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if err := schemas[name].Validate(value); (err == nil) != (faults == 0) {
 		t.Errorf("%s finds %v, the checks %d faults: %.300s", name, err, faults, data)
 	}
@@ -88,9 +83,7 @@ func TestSchemasOfStreams(t *testing.T) {
 	texts := [][]byte{Example(3)}
 	for _, name := range files {
 		text, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		texts = append(texts, text)
 	}
 	for _, c := range cases {
@@ -132,9 +125,7 @@ func TestSchemasOfMembers(t *testing.T) {
 		"timestamp": "2026-06-01T10:00:00Z", "producer": map[string]any{"agent_id": "x"}}
 	try := func(message map[string]any) {
 		data, err := json.Marshal(message)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		agrees(t, schemas, data)
 	}
 	tried := 0
@@ -184,13 +175,9 @@ func TestSchemasOfMembers(t *testing.T) {
 // parsed is a value as a message has it.
 func parsed(t *testing.T, v any) any {
 	data, err := json.Marshal(v)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	document, err := strict.Parse("", data, limits)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return document.Root
 }
 

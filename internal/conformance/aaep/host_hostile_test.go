@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/aaeptest"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
@@ -189,9 +190,7 @@ func TestHostSecond(t *testing.T) {
 			stop()
 			others.Wait()
 			tester.all.Wait()
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			for _, r := range results {
 				if len(r.Findings) > 0 || slices.Contains([]string{subReply.ID, subConsent.ID}, r.Check) &&
 					r.Verdict != verdict.Passed {

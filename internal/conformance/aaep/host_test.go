@@ -17,6 +17,7 @@ import (
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/aaeptest"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
@@ -93,9 +94,7 @@ func hostedAt(t *testing.T, l net.Listener, o aaeptest.SubscriberOptions, change
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	results, err := h.Run(ctx, l)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	tester.all.Wait()
 	rep := &verdict.Report{Results: verdict.NewResults(results...)}
 	rep.Settle(Rules)
@@ -143,9 +142,7 @@ func TestHostHonestOnLoopback(t *testing.T) {
 		t.Run("", func(t *testing.T) {
 			t.Parallel()
 			l, err := net.Listen("tcp", "127.0.0.1:0")
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			v, got, captured := hostedAt(t, l, o, func(h *Host) {
 				h.pause, h.quiet = 100*time.Millisecond, time.Second
 			})
@@ -370,9 +367,7 @@ func TestHostBudget(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		results, err := (&Host{Level: 2, Timeout: time.Second, Path: "x", Tester: tester}).Run(ctx, pipe)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		tester.all.Wait()
 		const want = "aaep-sub-transport out-of-time inconclusive"
 		if f := results[0].Findings; len(f) != 1 || results[0].Check+" "+f[0].Code+" "+f[0].Severity.String() != want {
@@ -389,9 +384,7 @@ func TestHostBudget(t *testing.T) {
 // Each code of a subscriber's row is one that a peer gets.
 func TestHostCovers(t *testing.T) {
 	source, err := os.ReadFile("host_test.go")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for _, rule := range SubscriberRows(3) {
 		for _, code := range rule.Codes {
 			if !bytes.Contains(source, []byte(rule.ID+" "+code.ID+" ")) {

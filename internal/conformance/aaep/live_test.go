@@ -17,6 +17,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/aaeptest"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
@@ -44,9 +45,7 @@ func visited(t *testing.T, o aaeptest.Options, scenarios string,
 		pipe := aaeptest.NewPipe()
 		o.Listener = pipe
 		p, err := aaeptest.Start(o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		defer p.Close()
 		transport := &http.Transport{DisableCompression: true, DialContext: pipe.Dial}
 		defer transport.CloseIdleConnections()
@@ -58,9 +57,7 @@ func visited(t *testing.T, o aaeptest.Options, scenarios string,
 func visitedAt(t *testing.T, base string, reference bool, transport http.RoundTripper, scenarios string,
 	change func(*Live)) (verdict.Verdict, []string, *captures) {
 	u, err := url.Parse(base)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	l := &Live{Transport: transport, URL: u, Layout: LayoutSpec, Level: 2, Path: "x", Timeout: 10 * time.Second}
 	if reference {
 		l.Layout = LayoutReference
@@ -76,9 +73,7 @@ func visitedAt(t *testing.T, base string, reference bool, transport http.RoundTr
 	var lines bytes.Buffer
 	l.Capture = &lines
 	results, err := l.Run(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	got := &captures{results, lines.Bytes()}
 	rep := &verdict.Report{Results: verdict.NewResults(results...)}
 	rep.Settle(Rules)
@@ -249,9 +244,7 @@ func TestResponseTo(t *testing.T) {
 		`{"accepted_response_kinds":["multiple_choice"],"choices":[{"value":65}]}`:                 "yes",
 	} {
 		document, err := strict.Parse("", []byte(text), limits)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		if got := responseTo(newMessage(place{}, document.Root.(map[string]any))); got != want {
 			t.Errorf("%s: %v, want %v", text, got, want)
 		}
@@ -289,9 +282,7 @@ func TestLiveBudget(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		pipe := aaeptest.NewPipe()
 		p, err := aaeptest.Start(aaeptest.Options{Listener: pipe})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		defer p.Close()
 		transport := &http.Transport{DialContext: pipe.Dial}
 		defer transport.CloseIdleConnections()
@@ -302,9 +293,7 @@ func TestLiveBudget(t *testing.T) {
 		l.Scenarios,
 			_ = ReadScenarios("s", []byte("- {name: a, start: b, reply: none}\n- {name: b, start: b, reply: late}"))
 		captured, err := l.Run(ctx)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		for _, r := range captured {
 			if (r.Check == liveTimeout.ID || r.Check == liveLate.ID) &&
 				(r.Verdict != "skip" || !strings.Contains(r.Reason, "exceeds --budget")) {
@@ -331,9 +320,7 @@ func TestLiveBudgetBeforeAnswer(t *testing.T) {
 			l := &Live{Transport: stalled{}, URL: &url.URL{Scheme: "https", Host: "agent.example"}, Layout: LayoutSpec,
 				Level: 3, Path: "x", Timeout: timeout, Scenarios: DefaultScenarios()}
 			results, err := l.Run(ctx)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			i := slices.IndexFunc(results, func(r verdict.Result) bool { return r.Check == liveHandshake.ID })
 			if got := results[i].Verdict; got != want {
 				t.Errorf("--timeout %v: %s, want %s", timeout, got, want)
@@ -345,9 +332,7 @@ func TestLiveBudgetBeforeAnswer(t *testing.T) {
 // The same over a loopback connection, by the machine's clock.
 func TestLiveOnLoopback(t *testing.T) {
 	p, err := aaeptest.Start(aaeptest.Options{Reference: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer p.Close()
 	if v, got, _ := visitedAt(t, p.URL, true, http.DefaultTransport, "- {name: a, start: b, reply: accept}",
 		nil); v != "pass" || len(got) > 0 {
@@ -357,17 +342,13 @@ func TestLiveOnLoopback(t *testing.T) {
 
 func TestLiveNobody(t *testing.T) {
 	p, err := aaeptest.Start(aaeptest.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	p.Close()
 	u, _ := url.Parse(p.URL)
 	l := &Live{Transport: &http.Transport{}, URL: u, Layout: LayoutSpec, Level: 1, Path: "x", Timeout: time.Second,
 		Scenarios: DefaultScenarios()}
 	captured, err := l.Run(context.Background())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if found := captured[len(captured)-1].Findings; len(found) != 1 || found[0].Code != "no-connection" {
 		t.Errorf("%q %s", found[0].Code, found[0].Message)
 	}

@@ -17,6 +17,7 @@ import (
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/aaeptest"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 )
 
 // The tests of this file hold over sockets and by the machine's clock what others hold within the process, where the
@@ -60,9 +61,7 @@ func TestLiveEndless(t *testing.T) {
 	onLoopback(t)
 	for _, before := range []bool{true, false} {
 		p, err := aaeptest.Start(aaeptest.Options{Fault: "endless", SelfStart: before})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		defer p.Close()
 		v, got, _ := visitedAt(t, p.URL, false, http.DefaultTransport, every, nil)
 		if want := "aaep-live-stream stream-too-large error"; v != "fail" || strings.Join(got, "|") != want {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
@@ -120,13 +121,9 @@ func played(t *testing.T, text string, framed bool) []string {
 	t.Helper()
 	stream, words := play(text, framed)
 	s := NewStream("x", Options{Level: 2})
-	if err := s.Read(strings.NewReader(stream)); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, s.Read(strings.NewReader(stream)))
 	results, err := s.Results()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	var all []string
 	for _, r := range results {
 		for _, f := range r.Findings {
@@ -371,13 +368,9 @@ func TestFrames(t *testing.T) {
 		}
 	}
 	s := NewStream("x", Options{Level: 1})
-	if err := s.Read(strings.NewReader(change(`"event_id":"evt_2"`, `"event_id":"2"`))); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, s.Read(strings.NewReader(change(`"event_id":"evt_2"`, `"event_id":"2"`))))
 	results, err := s.Results()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if f := results[0].Findings; len(f) != 1 || f[0].Pointer != "/message/event_id" {
 		t.Errorf("%+v", f)
 	}
@@ -387,13 +380,9 @@ func TestFrames(t *testing.T) {
 func TestPlainRows(t *testing.T) {
 	text, _ := play("look ?a -a look look | save ?b -b save | ?c +c pay!"+strings.Repeat(" look", maxLines), false)
 	s := NewStream("x", Options{Level: 2})
-	if err := s.Read(strings.NewReader(text)); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, s.Read(strings.NewReader(text)))
 	results, err := s.Results()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	var rows []string
 	for _, r := range results {
 		if r.Verdict == verdict.Manual {

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 )
 
 // Each message of a stream stands where it begins, and what is no message is a finding at its place.
@@ -108,9 +110,7 @@ func TestManySessions(t *testing.T) {
 		}
 	}
 	results, err := s.Results()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	subjects := map[string]int{}
 	for _, r := range results {
 		subjects[r.Subject] += len(r.Findings)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/aaeptest"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
@@ -42,9 +43,7 @@ func TestLiveSlow(t *testing.T) {
 					pipe := aaeptest.NewPipe()
 					pipe.Delay = slowly(seed, most)
 					p, err := aaeptest.Start(aaeptest.Options{Listener: pipe})
-					if err != nil {
-						t.Fatal(err)
-					}
+					must.OK(t, err)
 					defer time.Sleep(time.Minute) // what is on its way arrives
 					defer p.Close()
 					transport := &http.Transport{DisableCompression: true, DialContext: pipe.Dial}

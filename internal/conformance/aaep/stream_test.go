@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 )
 
 // an edit changes the lines of a stream.
@@ -541,9 +543,7 @@ func TestMembersOfTypes(t *testing.T) {
 					continue
 				}
 				text, err := json.Marshal(map[string]any{m.name: v})
-				if err != nil {
-					t.Fatal(err)
-				}
+				must.OK(t, err)
 				_, got := judged(t, event("1", 1, kind.name, string(text[1:len(text)-1])), Options{Single: true})
 				if !slices.Contains(got, "1 schema member-value error") {
 					t.Errorf("%s with %s: %s", kind.name, text, got)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
@@ -45,9 +46,7 @@ func TestSuiteVerdicts(t *testing.T) {
 				Severity string
 			}
 		}
-		if err := json.Unmarshal([]byte(suiteOf(t, r)), &got); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, json.Unmarshal([]byte(suiteOf(t, r)), &got))
 		if got.Verdict != c.want || got.Passed != c.passed || got.Failed != c.failed || got.Skipped != c.skipped ||
 			got.Run != len(c.results) || len(got.Failures) != c.failed+c.skipped {
 			t.Errorf("%s of %v: %+v", c.of, c.results, got)
@@ -69,9 +68,7 @@ func suiteOf(t *testing.T, r *verdict.Report) string {
 	t.Helper()
 	var b strings.Builder
 	o := report.Options{Rules: Rules, Formats: []report.Format{Format}}
-	if err := report.Write(&b, Format.Name, r, o); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, report.Write(&b, Format.Name, r, o))
 	return b.String()
 }
 
@@ -96,14 +93,10 @@ func TestSuiteBytes(t *testing.T) {
 	}
 	got, golden := suiteOf(t, r), filepath.Join("testdata", "suite.json")
 	if *update {
-		if err := os.WriteFile(golden, []byte(got), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(golden, []byte(got), 0o666))
 	}
 	want, err := os.ReadFile(golden)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if got != string(want) {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}

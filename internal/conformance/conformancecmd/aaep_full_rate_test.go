@@ -12,6 +12,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/aaeptest"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/clitest"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
@@ -22,16 +23,12 @@ func TestProducerAtFullRate(t *testing.T) {
 		t.Skip("OAP_GATE_FULL_RATE is not set: LEVEL 3 WAS NOT TRIED AT ITS OWN RATE, which takes half a minute")
 	}
 	p, err := aaeptest.Start(aaeptest.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer p.Close()
 	dir := t.TempDir()
 	scenarios, capture := filepath.Join(dir, "scenarios.yml"), filepath.Join(dir, "capture.jsonl")
-	if err := os.WriteFile(scenarios, []byte("- {name: a, start: pay, reply: accept}\n"+
-		"- {name: held, start: held, reply: accept}\n"), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(scenarios, []byte("- {name: a, start: pay, reply: accept}\n"+
+		"- {name: held, start: held, reply: accept}\n"), 0o666))
 	for _, args := range [][]string{
 		{"producer", "--endpoint", p.URL, "--scenario", scenarios, "--capture", capture},
 		{"events", capture},

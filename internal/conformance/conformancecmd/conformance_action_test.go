@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/clitest"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 )
 
 func TestActionHoldsAProvider(t *testing.T) {
@@ -75,9 +76,7 @@ func TestActionHoldsAProvider(t *testing.T) {
 
 func TestActionHoldsAnAgentAndAProducer(t *testing.T) {
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "agent.yaml"), []byte("opengap: \"0.4\"\n"), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(filepath.Join(dir, "agent.yaml"), []byte("opengap: \"0.4\"\n"), 0o666))
 	code, log, _, _ := clitest.StepOf(t, "pull_request", map[string]string{"mode": "opengap", "path": dir,
 		"recommended": "warn"})
 	if code != 1 || !strings.Contains(log, "title=gap-fields") ||
@@ -85,9 +84,7 @@ func TestActionHoldsAnAgentAndAProducer(t *testing.T) {
 		t.Errorf("opengap: exit status %d\n%s", code, log)
 	}
 	capture := filepath.Join(dir, "a capture.jsonl")
-	if err := os.WriteFile(capture, nil, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(capture, nil, 0o666))
 	code, log, _, _ = clitest.StepOf(t, "push", map[string]string{"mode": "aaep", "events": capture + "\n" + capture,
 		"level": "2"})
 	if code != 3 || !strings.Contains(log, "no-events") {

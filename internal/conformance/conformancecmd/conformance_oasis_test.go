@@ -15,6 +15,7 @@ import (
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/clitest"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/webtest"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
@@ -41,9 +42,7 @@ func greenhouse(t *testing.T) []string {
 	dir := t.TempDir()
 	for name, text := range map[string]string{"r.yaml": greenhouseYAML, "s.json": greenhouseSchema,
 		"answer.json": greenhouseAnswer} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666))
 	}
 	return []string{"--requirements", filepath.Join(dir, "r.yaml"), "--schema", filepath.Join(dir, "s.json")}
 }
@@ -76,14 +75,10 @@ func codesOf(rep verdict.Report) []string {
 
 func TestProviderOverTLS(t *testing.T) {
 	w, err := webtest.Start(webtest.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	t.Cleanup(func() { _ = w.Close() })
 	ca := filepath.Join(t.TempDir(), "ca.pem")
-	if err := os.WriteFile(ca, w.CAPEM(), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(ca, w.CAPEM(), 0o666))
 	web := []string{"--connect-to", "*=" + w.Addr(), "--ca-cert", ca}
 	contract := greenhouse(t)
 	honest := webtest.Behaviour{Body: []byte(greenhouseAnswer)}
@@ -177,15 +172,11 @@ func TestProviderOverTLS(t *testing.T) {
 
 func TestProviderRecordedAndReplayed(t *testing.T) {
 	w, err := webtest.Start(webtest.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	t.Cleanup(func() { _ = w.Close() })
 	dir := t.TempDir()
 	ca, bundle := filepath.Join(dir, "ca.pem"), filepath.Join(dir, "bundle.json")
-	if err := os.WriteFile(ca, w.CAPEM(), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(ca, w.CAPEM(), 0o666))
 	w.Page("https://provider.example"+greenhouseQuery, []byte(strings.Replace(greenhouseAnswer, "1.0.0\"]", "0.9.0\"]",
 		1)))
 	contract := slices.Concat(greenhouse(t), []string{"--url", "https://provider.example"})
@@ -319,9 +310,7 @@ func TestProviderOffline(t *testing.T) {
 // for what is left out.
 func TestProviderExampleOfTheDocumentation(t *testing.T) {
 	page, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", "conformance.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	const command = "    $ oap-conform oasis provider --response response-5.2.json --profile " +
 		"software-infrastructure\n"
 	_, text, found := strings.Cut(string(page), command)
@@ -331,28 +320,18 @@ func TestProviderExampleOfTheDocumentation(t *testing.T) {
 	text, _, _ = strings.Cut(text, "\n## ")
 	text = strings.TrimSpace(strings.ReplaceAll(text, "\n    ", "\n"))
 	profile, err := filepath.Abs(filepath.Join("..", "..", "..", "..", "shared", "data", "oasis", "v1.0.0-rc1.6"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	answer, err := os.ReadFile(filepath.Join(profile, "response-5.2.json"))
 	if err != nil {
 		t.Skip(err)
 	}
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "response-5.2.json"), answer, 0o666); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Mkdir(filepath.Join(dir, "software-infrastructure"), 0o777); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(filepath.Join(dir, "response-5.2.json"), answer, 0o666))
+	must.OK(t, os.Mkdir(filepath.Join(dir, "software-infrastructure"), 0o777))
 	for _, name := range []string{"provider-conformance.md", "provider-conformance-requirements.yaml"} {
 		data, err := os.ReadFile(filepath.Join(profile, name))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(dir, "software-infrastructure", name), data, 0o666); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
+		must.OK(t, os.WriteFile(filepath.Join(dir, "software-infrastructure", name), data, 0o666))
 	}
 	t.Chdir(dir)
 	code, out := clitest.Program(t, strings.Fields(command)[1:]...)

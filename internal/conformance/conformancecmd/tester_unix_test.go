@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/conformance/opengap/trial"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/needs"
 )
 
@@ -48,9 +49,7 @@ func TestTesterEndsChildren(t *testing.T) {
 		trap "exit 0" TERM
 		while :; do sleep 0.1; done`}}
 	exited, err := c.Start("http://127.0.0.1:9")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	var child int
 	const wait = 10 * time.Millisecond
 	for end := time.Now().Add(20 * time.Second); child == 0 && time.Now().Before(end); time.Sleep(wait) {
@@ -137,14 +136,10 @@ func TestJob(t *testing.T) {
 func TestFindPython(t *testing.T) {
 	agent, other := t.TempDir(), t.TempDir()
 	for _, dir := range []string{agent, other} {
-		if err := os.WriteFile(filepath.Join(dir, "python3"), []byte("#!/bin/sh\n"), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(filepath.Join(dir, "python3"), []byte("#!/bin/sh\n"), 0o755))
 	}
 	link := t.TempDir()
-	if err := os.Symlink(filepath.Join(agent, "python3"), filepath.Join(link, "python3")); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Symlink(filepath.Join(agent, "python3"), filepath.Join(link, "python3")))
 	t.Setenv("PATH", strings.Join([]string{agent, ".", "", link, other}, string(os.PathListSeparator)))
 	if got, err := findPython("", agent); err != nil || got != filepath.Join(other, "python3") {
 		t.Errorf("%q, %v", got, err)

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
@@ -35,9 +36,7 @@ func claimCodes(t *testing.T, c *Claim, notices bool) (codes []string, failed bo
 		c.Now = time.Date(2026, 6, 1, 0, 0, 0, 0, time.UTC)
 	}
 	results, err := c.Judge()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for _, r := range results {
 		failed = failed || r.Verdict == verdict.Failed
 		for _, f := range r.Findings {
@@ -160,9 +159,7 @@ func TestSharedClaims(t *testing.T) {
 		Verdict verdict.Verdict
 		Codes   []string
 	}
-	if err := json.Unmarshal(text, &all); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, json.Unmarshal(text, &all))
 	for _, test := range all {
 		got, failed := claimCodes(t, &Claim{Text: test.Claim, Now: test.At}, false)
 		if strings.Join(got, " ") != strings.Join(test.Codes, " ") || failed != (test.Verdict == verdict.Failed) {

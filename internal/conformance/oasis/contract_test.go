@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
@@ -18,9 +19,7 @@ import (
 func contractFindings(t *testing.T, c *Contract) []string {
 	t.Helper()
 	results, err := Judge(Saved(c, "answer.json", []byte(answerJSON), 1), "answer.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	all := []string{}
 	for _, f := range results[0].Findings {
 		all = append(all, strings.TrimSpace(f.Severity.String()+" "+f.Code+" "+f.Pointer))
@@ -241,9 +240,7 @@ func TestNoRequirementLeftIsNoPass(t *testing.T) {
 func TestPlaces(t *testing.T) {
 	c := contract(t, requirementsYAML, strings.Replace(contractMarkdown, `"minItems": 1`, `"additionalItems": 1`, 1))
 	results, err := Judge(Saved(c, "a", []byte(answerJSON), 1), "a")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	f := results[0].Findings[0]
 	lines := strings.Split(contractMarkdown, "\n")
 	if filepath.Base(f.Path) != ContractFile || !strings.Contains(lines[f.Line-1], `"cores"`) {
@@ -253,9 +250,7 @@ func TestPlaces(t *testing.T) {
 
 func TestDirectories(t *testing.T) {
 	write := func(dir, name, text string) {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666))
 	}
 	full := func() string {
 		dir := t.TempDir()
@@ -292,12 +287,8 @@ func TestDirectories(t *testing.T) {
 		for _, file := range []string{RequirementsFile, ContractFile} {
 			dir := full()
 			path := filepath.Join(dir, file)
-			if err := os.Remove(path); err != nil {
-				t.Fatal(err)
-			}
-			if err := replace(path); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, os.Remove(path))
+			must.OK(t, replace(path))
 			c, err := Read(Files{Dir: dir})
 			if err != nil {
 				t.Errorf("%s: %v", name, err)
@@ -310,12 +301,8 @@ func TestDirectories(t *testing.T) {
 	}
 
 	dir := full()
-	if err := os.Rename(filepath.Join(dir, ContractFile), filepath.Join(dir, "real.md")); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink("real.md", filepath.Join(dir, ContractFile)); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Rename(filepath.Join(dir, ContractFile), filepath.Join(dir, "real.md")))
+	must.OK(t, os.Symlink("real.md", filepath.Join(dir, ContractFile)))
 	c, err := Read(Files{Dir: dir})
 	if err != nil || len(contractFindings(t, c)) != 0 {
 		t.Errorf("a link within the directory: %v, %q", err, contractFindings(t, c))
@@ -326,9 +313,7 @@ func TestFilesOneByOne(t *testing.T) {
 	dir := t.TempDir()
 	at := func(name, text string) string {
 		path := filepath.Join(dir, name)
-		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(path, []byte(text), 0o666))
 		return path
 	}
 	schema := contractMarkdown[strings.LastIndex(contractMarkdown, "```json\n")+8 : strings.LastIndex(contractMarkdown,
@@ -338,9 +323,7 @@ func TestFilesOneByOne(t *testing.T) {
 		{Requirements: at("r.yaml", requirementsYAML), Schema: at("s.md", contractMarkdown)},
 	} {
 		c, err := Read(f)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		if got := contractFindings(t, c); len(got) != 0 {
 			t.Errorf("%+v: %q", f, got)
 		}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
@@ -26,9 +27,7 @@ func sharedFile(t *testing.T, to any, elements ...string) []byte {
 		t.Skip(err)
 	}
 	if to != nil {
-		if err := json.Unmarshal(data, to); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, json.Unmarshal(data, to))
 	}
 	return data
 }
@@ -37,9 +36,7 @@ func sharedFile(t *testing.T, to any, elements ...string) []byte {
 func hold(t *testing.T, c *Contract, answer []byte, tier int, want verdict.Verdict, findings, ofContract []finding) {
 	t.Helper()
 	results, err := Judge(Saved(c, "answer.json", answer, tier), "answer.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	rep := verdict.Report{Results: verdict.NewResults(results...)}
 	rep.Settle(Rules)
 	if rep.Verdict != want {
@@ -90,9 +87,7 @@ func TestRealProfiles(t *testing.T) {
 		tag := filepath.Base(dir)
 		sharedFile(t, &examples, tag, "expected.json")
 		c, err := Read(Files{Dir: dir})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		for _, e := range examples {
 			t.Run(tag+" "+e.Example, func(t *testing.T) {
 				if e.Contract == nil {
@@ -117,9 +112,7 @@ func TestOneFaultEach(t *testing.T) {
 	}
 	sharedFile(t, &all, "cases.json")
 	c, err := Read(Files{Dir: filepath.Join(shared, all.Profile)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for _, test := range all.Cases {
 		t.Run(test.Case, func(t *testing.T) { hold(t, c, test.Response, test.Tier, test.Verdict, test.Findings, nil) })
 	}

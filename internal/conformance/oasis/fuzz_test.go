@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
@@ -14,14 +15,10 @@ import (
 func FuzzAnswer(f *testing.F) {
 	dir := f.TempDir()
 	for name, text := range map[string]string{RequirementsFile: requirementsYAML, ContractFile: contractMarkdown} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
-			f.Fatal(err)
-		}
+		must.OK(f, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666))
 	}
 	c, err := Read(Files{Dir: dir})
-	if err != nil {
-		f.Fatal(err)
-	}
+	must.OK(f, err)
 	f.Add([]byte(answerJSON))
 	f.Add(bytes.ReplaceAll([]byte(answerJSON), []byte("true"), []byte("false")))
 	f.Add([]byte(`{"requirements":{"cores":[1,"1.0.0"],"sources":[[]],"a/b":{}},"unmet_requirements":[{}]}`))
@@ -45,18 +42,12 @@ func FuzzContract(f *testing.F) {
 	f.Fuzz(func(t *testing.T, yaml, markdown []byte) {
 		dir := t.TempDir()
 		for name, text := range map[string][]byte{RequirementsFile: yaml, ContractFile: markdown} {
-			if err := os.WriteFile(filepath.Join(dir, name), text, 0o666); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, os.WriteFile(filepath.Join(dir, name), text, 0o666))
 		}
 		c, err := Read(Files{Dir: dir})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		results, err := Judge(Saved(c, "a", []byte(answerJSON), 1), "a")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		if (!c.readable || c.schema == nil) && results[0].Verdict != verdict.Failed {
 			t.Errorf("the contract cannot be read, and its check is %s", results[0].Verdict)
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
@@ -79,14 +80,10 @@ func contract(t *testing.T, yaml, markdown string) *Contract {
 	t.Helper()
 	dir := t.TempDir()
 	for name, text := range map[string]string{RequirementsFile: yaml, ContractFile: markdown} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666))
 	}
 	c, err := Read(Files{Dir: dir})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return c
 }
 
@@ -94,9 +91,7 @@ func contract(t *testing.T, yaml, markdown string) *Contract {
 func judged(t *testing.T, in *Input) []string {
 	t.Helper()
 	results, err := Judge(in, "answer.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	all := []string{}
 	for _, r := range results {
 		for _, f := range r.Findings {
@@ -115,9 +110,7 @@ func judged(t *testing.T, in *Input) []string {
 func verdicts(t *testing.T, in *Input) map[string]verdict.Verdict {
 	t.Helper()
 	results, err := Judge(in, "answer.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	all := map[string]verdict.Verdict{}
 	for _, r := range results {
 		all[strings.TrimPrefix(r.Check, "oasis-")] = r.Verdict
@@ -129,9 +122,7 @@ func verdicts(t *testing.T, in *Input) map[string]verdict.Verdict {
 func edited(t *testing.T, edits map[string]any) []byte {
 	t.Helper()
 	var answer map[string]any
-	if err := json.Unmarshal([]byte(answerJSON), &answer); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, json.Unmarshal([]byte(answerJSON), &answer))
 	for pointer, v := range edits {
 		in, key := answer, strings.TrimPrefix(pointer, "/")
 		if rest, ok := strings.CutPrefix(key, "requirements/"); ok {
@@ -144,9 +135,7 @@ func edited(t *testing.T, edits map[string]any) []byte {
 		}
 	}
 	text, err := json.Marshal(answer)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return text
 }
 
@@ -402,9 +391,7 @@ func TestMessages(t *testing.T) {
 	text := edited(t, object{"/requirements/heating": false, "/supported": false,
 		"/unmet_requirements": array{object{"requirement": "heating", "reason": "no \x1b[31mgas\n::error::x"}}})
 	results, err := Judge(Saved(c, "answer.json", text, 1), "answer.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	want := "provider does not satisfy greenhouse requirement heating: it is false, true is needed; " +
 		`the provider says "no \x1b[31mgas\n::error::x"`
 	for _, r := range results {
@@ -427,9 +414,7 @@ func TestRunnerDiffers(t *testing.T) {
 		{array{"1.0.0-rc1.4", "1.0.0-rc1.5"}, false},
 	} {
 		results, err := Judge(Saved(c, "a", edited(t, object{"/oasis_core_spec_versions": test.versions}), 1), "a")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		got := false
 		for _, f := range results[3].Findings {
 			got = got || f.Code == "runner-differs" && f.Severity == verdict.Notice

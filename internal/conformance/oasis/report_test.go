@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
@@ -19,9 +20,7 @@ func reported(t *testing.T, text string, evidence ...string) (verdict.Verdict, [
 		r.Evidence = append(r.Evidence, File{"e", []byte(e)})
 	}
 	results, err := r.Judge()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	rep := &verdict.Report{Results: verdict.NewResults(results...)}
 	rep.Settle(Rules)
 	var codes []string
@@ -96,9 +95,7 @@ func TestSharedReports(t *testing.T) {
 		Evidence        []json.RawMessage
 		Codes, Warnings []string
 	}
-	if err := json.Unmarshal(data, &cases); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, json.Unmarshal(data, &cases))
 	for _, c := range cases {
 		var evidence []string
 		for _, e := range c.Evidence {

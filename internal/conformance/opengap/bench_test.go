@@ -3,6 +3,8 @@ package opengap
 import (
 	"fmt"
 	"testing"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 )
 
 // BenchmarkThousandSkills judges an agent with 1,000 skills, each with a test and a variable, from its files on disk.
@@ -43,9 +45,7 @@ def find_order_%d(number: str, verbose: bool = False) -> dict:
 	b.ReportAllocs()
 	for b.Loop() {
 		j, err := Judge(Options{Python: onPath(b), Dir: dir, Dialect: Auto})
-		if err != nil {
-			b.Fatal(err)
-		}
+		must.OK(b, err)
 		if len(j.Results) != 7+5*1000 {
 			b.Fatalf("%d results", len(j.Results))
 		}

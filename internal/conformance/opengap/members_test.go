@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 )
 
 func TestMembers01(t *testing.T) {
@@ -65,14 +67,10 @@ func TestSharedAgents(t *testing.T) {
 			Files         files
 			Findings      []struct{ Check, Code string }
 		}
-		if err := json.Unmarshal(data, &cases); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, json.Unmarshal(data, &cases))
 		for _, c := range cases {
 			j, err := Judge(Options{Python: onPath(t), Dir: c.Files.write(t), Dialect: c.Dialect})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			var got, want []string
 			for _, r := range j.Results {
 				for _, f := range r.Findings {

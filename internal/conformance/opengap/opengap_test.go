@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
@@ -64,13 +65,9 @@ func (f files) write(t testing.TB) string {
 	dir := t.TempDir()
 	for name, text := range f {
 		name = filepath.Join(dir, filepath.FromSlash(name))
-		if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.MkdirAll(filepath.Dir(name), 0o777))
 		if target, is := strings.CutPrefix(text, "->"); is {
-			if err := os.Symlink(target, name); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, os.Symlink(target, name))
 		} else if err := os.WriteFile(name, []byte(text), 0o666); err != nil {
 			t.Fatal(err)
 		}
@@ -87,9 +84,7 @@ func told(t testing.TB, dir string, o Options) []string {
 	}
 	o.Python = onPath(t)
 	j, err := Judge(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	out := []string{}
 	for _, r := range j.Results {
 		for _, f := range r.Findings {
@@ -390,9 +385,7 @@ func TestWhyNoSkill(t *testing.T) {
 		"from gitagent import skill\n@other\ndef f(): 1\n@b.c\ndef g():1": "opengap",
 	} {
 		j, err := Judge(Options{Python: onPath(t), Dir: agent04.edit(python(text)).write(t), Dialect: Auto})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		for _, r := range j.Results {
 			if r.Check == "gap-skills" && !strings.Contains(r.Findings[0].Message, want) {
 				t.Errorf("%q: %s", text, r.Findings[0].Message)
@@ -408,9 +401,7 @@ func TestWhyNoSkillOfPackage(t *testing.T) {
 		edit["skills/orders/m.py"] += fmt.Sprintf("import x%c\n@x%[1]c.skill\ndef %[1]c(): 1\n", name)
 	}
 	j, err := Judge(Options{Python: onPath(t), Dir: agent04.edit(edit).write(t), Dialect: Auto})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for _, r := range j.Results {
 		if r.Check == "gap-skills" && !strings.HasSuffix(r.Findings[0].Message, "; @xh.skill is imported as xh.skill") {
 			t.Error(r.Findings[0].Message)
@@ -647,9 +638,7 @@ o: |+
 q: ''	# IN16 # IN17
 r: "x" #`
 	m, err := readMapping("agent.yaml", []byte(text), 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	comments := m.comments()
 	if strings.Contains(comments, "out") {
 		t.Errorf("what is no comment is among them:\n%s", comments)
@@ -804,9 +793,7 @@ func TestDialect(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			j, err := Judge(Options{Python: onPath(t), Dir: c.files.write(t), Dialect: c.asked})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			if got := j.Dialect + " " + j.Because; got != c.want {
 				t.Errorf("got %s, want %s", got, c.want)
 			}
@@ -942,9 +929,7 @@ func TestManyFindings(t *testing.T) {
 	b.WriteString("- not-there\n")
 	edit["agent.yaml"] = b.String()
 	j, err := Judge(Options{Python: onPath(t), Dir: edit.write(t), Dialect: Auto})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for _, r := range j.Results {
 		if r.Check != "gap01-references" {
 			continue
@@ -960,9 +945,7 @@ func TestManyFindings(t *testing.T) {
 // TestCommand checks that the command of a fix is one, whatever a file is named.
 func TestCommand(t *testing.T) {
 	j, err := Judge(Options{Python: onPath(t), Dir: agent04.edit(files{"skills/a;b.py": "("}).write(t), Dialect: Auto})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	var fixes []string
 	for _, r := range j.Results {
 		for _, f := range r.Findings {
@@ -990,36 +973,26 @@ func TestHostile(t *testing.T) {
 	})
 	t.Run("10,001 files", func(t *testing.T) {
 		dir := agent04.write(t)
-		if err := os.Mkdir(filepath.Join(dir, "many"), 0o777); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.Mkdir(filepath.Join(dir, "many"), 0o777))
 		for i := range MaxFiles - len(agent04) {
-			if err := os.Link(filepath.Join(dir, "README.md"), filepath.Join(dir, "many", fmt.Sprint(i))); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, os.Link(filepath.Join(dir, "README.md"), filepath.Join(dir, "many", fmt.Sprint(i))))
 		}
 		if err := judge(t, dir); err != nil {
 			t.Errorf("of %d files: %v", MaxFiles, err)
 		}
-		if err := os.WriteFile(filepath.Join(dir, "one"), nil, 0o666); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(filepath.Join(dir, "one"), nil, 0o666))
 		if err := judge(t, dir); !errors.Is(err, ErrTooLarge) || !strings.Contains(err.Error(), `"many", with 9995`) {
 			t.Error(err)
 		}
 		patterns := []byte(agent04[".gitignore"] + "many/\n")
-		if err := os.WriteFile(filepath.Join(dir, ".gitignore"), patterns, 0o666); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(filepath.Join(dir, ".gitignore"), patterns, 0o666))
 		if err := judge(t, dir); err != nil {
 			t.Errorf("ignored: %v", err)
 		}
 	})
 	t.Run("deep directories", func(t *testing.T) {
 		dir := agent04.write(t)
-		if err := os.MkdirAll(filepath.Join(dir, strings.Repeat("a/", maxDepth+1)), 0o777); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.MkdirAll(filepath.Join(dir, strings.Repeat("a/", maxDepth+1)), 0o777))
 		if err := judge(t, dir); !errors.Is(err, ErrTooLarge) {
 			t.Error(err)
 		}
@@ -1066,9 +1039,7 @@ func TestHostile(t *testing.T) {
 		for _, base := range []files{agent04, agent01} {
 			for name := range base {
 				dir := base.write(t)
-				if err := os.Remove(filepath.Join(dir, name)); err != nil {
-					t.Fatal(err)
-				}
+				must.OK(t, os.Remove(filepath.Join(dir, name)))
 				if err := mkfifo(filepath.Join(dir, name), 0o666); err != nil {
 					t.Skip(err)
 				}

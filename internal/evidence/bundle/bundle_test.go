@@ -16,6 +16,7 @@ import (
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence/sources"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
@@ -60,13 +61,9 @@ func testBundle() *Bundle {
 func TestBundle(t *testing.T) {
 	b := testBundle()
 	path := filepath.Join(t.TempDir(), "bundle.json")
-	if err := os.WriteFile(path, b.Encode(), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(path, b.Encode(), 0o600))
 	got, err := Read(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	b.Observations = sources.Sorted(b.Observations)
 	if diff := cmp.Diff(b, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -163,9 +160,7 @@ func TestBundleVersion1(t *testing.T) {
 		"flags": {"only": "reissue,domain-age", "keyring": "QQ==", "assumed": "--offline\nx", "later": "is not known",
 		"compared": "{\"findings\": [{\"severity\": \"notice\"}]}"}, "observations": []}`
 	b, err := Decode("bundle.json", []byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	want := Flags{
 		Selection: Selection{Only: []string{"reissue", "domain-age"}},
 		Keyring:   []byte("A"),

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/webtest"
 )
 
@@ -21,13 +22,9 @@ func aged(t *testing.T, c *cache, r evidence.Request, by time.Duration) {
 		t.Fatalf("%s is not in the cache", r)
 	}
 	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	old, then := found.Confirmed.Format(time.RFC3339), found.Confirmed.Add(-by).Format(time.RFC3339)
-	if err := os.WriteFile(path, []byte(strings.Replace(string(text), old, then, 1)), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(path, []byte(strings.Replace(string(text), old, then, 1)), 0o600))
 }
 
 func TestCacheOfDocuments(t *testing.T) {
@@ -71,9 +68,7 @@ func TestCacheOfDocuments(t *testing.T) {
 		t.Fatalf("the cache holds %v, %v, want three documents", documents, err)
 	}
 	for _, file := range documents {
-		if err := os.WriteFile(file, []byte("other"), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(file, []byte("other"), 0o600))
 	}
 	observe(`obtained 200 "three"`, false)
 }
@@ -129,9 +124,7 @@ func TestCacheOfBootstrap(t *testing.T) {
 func TestCacheOfFuture(t *testing.T) {
 	dir := t.TempDir()
 	c, err := openCache(Options{CacheDir: dir})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	r := evidence.Request{Protocol: evidence.RDAP, Target: "example.com", MaxBytes: evidence.MaxRDAP}
 	c.store(r, &evidence.Observation{State: evidence.Obtained, Body: []byte("{}")})
 	aged(t, c, r, -time.Hour)
@@ -139,9 +132,7 @@ func TestCacheOfFuture(t *testing.T) {
 		t.Error("an answer of the future is fresh")
 	}
 	for _, text := range []string{"", "{", `{"sha256":"../../x"}`, `[]`} {
-		if err := os.WriteFile(c.requestPath(r), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(c.requestPath(r), []byte(text), 0o600))
 		if c.document(r) != nil {
 			t.Errorf("%q is an answer", text)
 		}

@@ -24,6 +24,7 @@ import (
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/dnstest"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/webtest"
 )
 
@@ -117,9 +118,7 @@ func TestNamesOfPrivateAddresses(t *testing.T) {
 // TestResolverThatIsGone requires a message without the addresses of this machine, whose ports differ from run to run.
 func TestResolverThatIsGone(t *testing.T) {
 	gone, err := net.ListenPacket("udp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	_ = gone.Close()
 	l := onWeb(t, startWeb(t), func(o *Options) {
 		o.ConnectTo = nil
@@ -137,18 +136,14 @@ func TestResolverThatIsGone(t *testing.T) {
 // TestAnswerThatChanges lets one loopback address stand for a public one.
 func TestAnswerThatChanges(t *testing.T) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	t.Cleanup(func() { _ = listener.Close() })
 	_, port, _ := net.SplitHostPort(listener.Addr().String())
 	d, err := newDialer(Options{Timeout: 1e10, Resolver: dnstest.Resolver(t, map[string][]string{
 		"changes.example": {"127.0.0.1", "127.0.0.2"},
 		"mixed.example":   {"127.0.0.2 127.0.0.1"},
 	})})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	guard := ssrf.New(ssrf.WithAnyPort(), ssrf.WithAllowedV4Prefixes(netip.MustParsePrefix("127.0.0.1/32")))
 	for i, want := range []error{nil, ErrForbidden, ErrForbidden} {
 		conn, err := d.dial(t.Context(), guard.Safe, "changes.example", ".", port)
@@ -170,9 +165,7 @@ func TestAnswerThatChanges(t *testing.T) {
 func TestConnectTo(t *testing.T) {
 	one, all := netip.MustParseAddrPort("127.0.0.1:1"), netip.MustParseAddrPort("127.0.0.1:2")
 	d, err := newDialer(Options{ConnectTo: []ConnectTo{{"*", all}, {"Exact.example.", one}, {"localhost", one}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for host, want := range map[string]netip.AddrPort{
 		"exact.example": one, "EXACT.example": one, "localhost": one,
 		"example.com": all, "a.exact.example": all, "www.example.com.": all,
@@ -273,17 +266,11 @@ func TestProxyOfNamed(t *testing.T) {
 		{"https://refused.example/r", "https://169.254.169.254/r", true},
 	} {
 		u, err := url.Parse(tt.named)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		transport, err := NewTransport(Options{Proxy: proxy}, u)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, tt.target, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		before := len(asked())
 		_, err = transport.RoundTrip(r)
 		if errors.Is(err, ErrForbidden) != tt.forbidden || (len(asked()) == before) != tt.forbidden {
@@ -296,9 +283,7 @@ func TestEnvironmentCountsForNothing(t *testing.T) {
 	w := startWeb(t)
 	w.Page("https://example.com/", []byte("{}"))
 	file := filepath.Join(t.TempDir(), "ca.pem")
-	if err := os.WriteFile(file, w.CAPEM(), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(file, w.CAPEM(), 0o600))
 	t.Setenv("SSL_CERT_FILE", file)
 	t.Setenv("SSL_CERT_DIR", filepath.Dir(file))
 	proxy, asked := startProxy(t, w.Addr())
@@ -351,9 +336,7 @@ func TestWhoseNameIsDenied(t *testing.T) {
 			answers[evidence.Control] = c.control
 		}
 		l, err := New(Options{Now: testNow, Resolver: dnstest.Resolver(t, answers), RetryWait: time.Millisecond})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		t.Cleanup(l.Close)
 		if o := evidence.Ask(t.Context(), l, get("https://there.example/", 100)); o.Code != evidence.CodeForbidden ||
 			len(l.Observations()) != 1 {

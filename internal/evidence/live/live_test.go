@@ -26,6 +26,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence/bundle"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence/sources"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/webtest"
 )
 
@@ -34,9 +35,7 @@ var testNow = time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC)
 func startWeb(t testing.TB) *webtest.Web {
 	t.Helper()
 	w, err := webtest.Start(webtest.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	t.Cleanup(func() { _ = w.Close() })
 	return w
 }
@@ -53,9 +52,7 @@ func onWeb(t testing.TB, w *webtest.Web, edit func(*Options)) *Source {
 		edit(&o)
 	}
 	l, err := New(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	t.Cleanup(l.Close)
 	return l
 }
@@ -358,9 +355,7 @@ func onServer(t *testing.T, s *httptest.Server, edit func(*Options)) *Source {
 		edit(&o)
 	}
 	l, err := New(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	t.Cleanup(l.Close)
 	return l
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence/bundle"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/webtest"
 )
 
@@ -24,9 +25,7 @@ func TestLocal(t *testing.T) {
 		filepath.Join(dir, "receipts", "limit.json"):     strings.Repeat("x", 100),
 		filepath.Join(dir, "receipts", "query.json?v=1"): `{}`,
 	} {
-		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.MkdirAll(filepath.Dir(name), 0o755))
 		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
 			if runtime.GOOS == "windows" {
 				continue
@@ -124,13 +123,9 @@ func TestLocal(t *testing.T) {
 // TestLocalOnly checks that a run without network asks nobody but local hosts, and what a bundle keeps of a trial.
 func TestLocalOnly(t *testing.T) {
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "x.json"), []byte("{}"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(filepath.Join(dir, "x.json"), []byte("{}"), 0o644))
 	l, err := New(Options{Now: testNow, Local: []Local{{Host: "nova.example", Dir: dir}}, LocalOnly: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer l.Close()
 	for _, r := range []evidence.Request{get("https://other.example/x.json", 10),
 		{Protocol: evidence.RDAP, Target: "other.example", MaxBytes: evidence.MaxRDAP}} {

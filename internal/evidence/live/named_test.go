@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 )
 
 // Named requests go to the one server that the operator named, plain and on loopback as it may be, and to no other.
@@ -69,17 +70,11 @@ func TestSwitchingProtocols(t *testing.T) {
 	}))
 	t.Cleanup(server.Close)
 	u, err := url.Parse(server.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	transport, err := NewTransport(Options{}, u)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	resp, err := (&http.Client{Transport: transport}).Get(server.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer resp.Body.Close()
 	if n, err := resp.Body.Read(make([]byte, 1)); n != 0 || err != io.EOF || resp.StatusCode != 101 {
 		t.Errorf("status %d, %d bytes, %v; want 101 and no body", resp.StatusCode, n, err)

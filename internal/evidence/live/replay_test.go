@@ -7,6 +7,7 @@ import (
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence/bundle"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/webtest"
 )
 
@@ -27,9 +28,7 @@ func TestRecordAndReplay(t *testing.T) {
 	}
 	text := (&bundle.Bundle{Mode: "check", Now: l.Now(), Observations: l.Observations()}).Encode()
 	b, err := bundle.Decode("bundle.json", text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	replay := b.Source()
 	for i, r := range requests {
 		if diff := cmp.Diff(observed[i], replay.Observe(t.Context(), r)); diff != "" {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 )
 
 // TestVersions has a URL that serves another document in each run: the newest 16 stay, and what is pinned.
@@ -16,9 +17,7 @@ func TestVersions(t *testing.T) {
 	pinned := plain.SHA256(body(3))
 	for i := range 40 {
 		a, err := openArchive(dir, NewRoom(1<<20, func(sum string) bool { return sum == pinned }), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		for range 2 { // the same again is no version
 			a.store(evidence.Observation{Request: evidence.Request{Protocol: evidence.HTTPS,
 				Target: "https://a.example/r.json", MaxBytes: 100}, State: evidence.Obtained,
@@ -36,9 +35,7 @@ func TestVersions(t *testing.T) {
 // TestRoom stores no more than there is room for.
 func TestRoom(t *testing.T) {
 	a, err := openArchive(t.TempDir(), NewRoom(200, func(string) bool { return false }), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for i, want := range []bool{true, false, true} {
 		text := make([]byte, []int{60, 120, 5}[i])
 		text[0] = byte(i)

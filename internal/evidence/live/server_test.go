@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/dnstest"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 )
 
 // The transport reaches a private server where the operator's URL names one, and a public name by public addresses
@@ -22,9 +23,7 @@ func TestServerTransport(t *testing.T) {
 	resolver := dnstest.Resolver(t, map[string][]string{"inward.example": {"127.0.0.1"}})
 	for base, want := range map[string]error{server.URL: nil, "http://inward.example:" + port: ErrForbidden} {
 		transport, err := ServerTransport(Options{ServerURL: base, Resolver: resolver})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		request, _ := http.NewRequestWithContext(t.Context(), http.MethodGet, base, nil)
 		resp, err := transport.RoundTrip(request)
 		if !errors.Is(err, want) || (err == nil) != (want == nil) {

@@ -10,6 +10,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence/bundle"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence/sources"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verify"
 )
 
@@ -56,9 +57,7 @@ func TestShareBudget(t *testing.T) {
 	b := &bundle.Bundle{Mode: "verify", Now: testNow, Observations: src.Observations(),
 		NotReached: shares.NotReached()}
 	b, err := bundle.Decode("b", b.Encode())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	shares = verify.NewShares(b.Source(), true)
 	for subject, want := range told {
 		again := shares.Share(subject, 0)

@@ -12,6 +12,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/forge"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/ghtest"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
@@ -173,9 +174,7 @@ func TestSettle(t *testing.T) {
 			w.s.AddCommit(base)
 			w.s.AddRuleset(w.rules)
 			client, err := forge.New(forge.Options{BaseURL: w.s.URL, Token: "token", Repository: "acme/registry"})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			text := w.text
 			if text == nil {
 				if text, err = json.Marshal(w.report); err != nil {
@@ -210,9 +209,7 @@ func TestHeadMoves(t *testing.T) {
 	w.s.Grant("token", ghtest.Access{Login: robot, App: true, Comment: true})
 	w.s.AddPull(w.pull)
 	client, err := forge.New(forge.Options{BaseURL: w.s.URL, Token: "token", Repository: "acme/registry"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	_, err = enable(t.Context(), client, state{id: "PR_7", method: "SQUASH"}, base)
 	if !errors.Is(err, forge.ErrRefused) || len(w.s.AutoMerges()) > 0 {
 		t.Errorf("%v, changed %q", err, w.s.AutoMerges())

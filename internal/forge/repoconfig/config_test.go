@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict/strictyaml"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 )
 
 const honest = "version: 1\nprotection:\n  require_pull_request: true\n  approvals: 1\n  required_checks:\n    - " +
@@ -108,13 +109,9 @@ func TestProse(t *testing.T) {
 
 func TestExampleIsRead(t *testing.T) {
 	data, err := os.ReadFile("../../../docs/repo-config.example.yml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	f, err := Parse(data)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	want := Protection{BlockForcePush: true, BlockDeletion: true, RequirePullRequest: true, Approvals: 1,
 		CodeOwnerReview:     true,
 		DismissStaleReviews: true, LastPushApproval: true, RequiredChecks: []RequiredCheck{{"oap-gate", 15368}},

@@ -12,18 +12,15 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/forge/repoconfig"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict/schema"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 )
 
 // The JSON Schema that is printed and the reader agree, but for what a schema cannot say.
 func TestSchemaAgreesWithTheReader(t *testing.T) {
 	s, err := schema.Compile("repo-config", schemas.Text("repo-config"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	example, err := os.ReadFile("../../../docs/repo-config.example.yml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for _, c := range []struct{ name, from, to string }{
 		{"example", "", ""},
 		{"version", "version: 1", "version: 2"},
@@ -40,17 +37,11 @@ func TestSchemaAgreesWithTheReader(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			text := strings.Replace(string(example), c.from, c.to, 1)
 			var v any
-			if err := yaml.Unmarshal([]byte(text), &v); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, yaml.Unmarshal([]byte(text), &v))
 			b, err := json.Marshal(v)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			doc, err := strict.Parse("repo-config", b, strict.RegistryFile)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			violations := s.Validate(doc.Root)
 			_, err = repoconfig.Parse([]byte(text))
 			if (err == nil) != (len(violations) == 0) {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/forge"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/ghtest"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
@@ -41,9 +42,7 @@ func start(t *testing.T) *ghtest.Server {
 func client(t *testing.T, s *ghtest.Server, token string) *forge.Client {
 	t.Helper()
 	c, err := forge.New(forge.Options{BaseURL: s.URL, Token: token, Repository: "acme/registry"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return c
 }
 
@@ -54,9 +53,7 @@ func honest() verdict.Report {
 func text(t *testing.T, r verdict.Report) []byte {
 	t.Helper()
 	b, err := json.Marshal(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return b
 }
 

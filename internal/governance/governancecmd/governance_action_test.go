@@ -15,6 +15,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/clitest"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/fixture"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/ghtest"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
@@ -34,9 +35,7 @@ var small = map[string]string{
 func proposed(t *testing.T, change map[string]string) (dir, head string) {
 	t.Helper()
 	repo, err := fixture.NewRepo(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	write := func(files map[string]string) {
 		for path, text := range files {
 			repo.Write(path, []byte(text))
@@ -48,20 +47,14 @@ func proposed(t *testing.T, change map[string]string) (dir, head string) {
 	repo.Branch("topic")
 	write(change)
 	repo.Commit("change", at)
-	if err := repo.Checkout("main"); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, repo.Checkout("main"))
 	write(map[string]string{"test-suite/late.js": "x"})
 	repo.Commit("moved on", at)
 	repo.SetRef("refs/remotes/origin/release")
 	repo.Branch("merge")
-	if err := repo.Merge("topic"); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, repo.Merge("topic"))
 	repo.Commit("merge", at)
-	if err := repo.Sync(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, repo.Sync())
 	if head, err = repo.RevParse("topic"); err != nil {
 		t.Fatal(err)
 	}
@@ -91,12 +84,8 @@ func (a actionRun) run(t *testing.T, dir, head string,
 		"user": map[string]string{"login": a.opener}, "head": map[string]string{"sha": head},
 		"base": map[string]string{"ref": "release", "sha": "ba5e"}},
 		"repository": map[string]string{"default_branch": "main"}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(out, "event.json"), payload, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
+	must.OK(t, os.WriteFile(filepath.Join(out, "event.json"), payload, 0o644))
 	env := map[string]string{"GITHUB_ACTIONS": "true", "GITHUB_ACTION": "gate", "GITHUB_EVENT_NAME": a.event,
 		"GITHUB_EVENT_PATH": filepath.Join(out, "event.json"), "GITHUB_WORKSPACE": dir,
 		"GITHUB_REPOSITORY": "acme/spec",
@@ -114,9 +103,7 @@ func (a actionRun) run(t *testing.T, dir, head string,
 		t.Fatalf("%v after\n%s", err, text.String())
 	}
 	var rep verdict.Report
-	if err := json.Unmarshal(clitest.Read(t, filepath.Join(out, "report.json")), &rep); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, json.Unmarshal(clitest.Read(t, filepath.Join(out, "report.json")), &rep))
 	for r := range rep.Results.All() {
 		for _, f := range r.Findings {
 			codes = append(codes, f.Severity.String()+" "+f.Code)
@@ -124,9 +111,7 @@ func (a actionRun) run(t *testing.T, dir, head string,
 	}
 	slices.Sort(codes)
 	outputs, err = ghtest.Outputs(string(written))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return code, text.String(), outputs, codes
 }
 
@@ -302,20 +287,14 @@ func TestGovernanceUsage(t *testing.T) {
 	dir, head := proposed(t, map[string]string{"papers/x.md": "x"})
 	file := func(text string) string {
 		path := filepath.Join(t.TempDir(), "file")
-		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(path, []byte(text), 0o644))
 		return path
 	}
 	empty, err := fixture.NewRepo(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	empty.Write("x", []byte("x"))
 	empty.Commit("x", time.Unix(0, 0))
-	if err := empty.Sync(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, empty.Sync())
 	for _, c := range []struct {
 		args []string
 		code int

@@ -8,14 +8,13 @@ import (
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/clitest"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/fixture"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 )
 
 // TestReadmeEvidence checks that the program prints the example of a renamed test in docs/governance.md.
 func TestReadmeEvidence(t *testing.T) {
 	repo, err := fixture.NewRepo(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	at := time.Date(2026, 6, 1, 10, 0, 0, 0, time.UTC)
 	const core = "# Core\n\nA Tool MUST answer.\n"
 	repo.Write("rfcs/README.md", []byte("x\n"))
@@ -24,16 +23,12 @@ func TestReadmeEvidence(t *testing.T) {
 	repo.Commit("base", at)
 	repo.Branch("topic")
 	repo.Write("spec/v1.0/core.md", []byte(core+"\nA Tool MUST bow.\n"))
-	if err := repo.Remove("test-suite/answer.js"); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, repo.Remove("test-suite/answer.js"))
 	shown := func(test string, want int) string {
 		t.Helper()
 		repo.Write("test-suite/bow.js", []byte(test))
 		repo.Commit("topic", at)
-		if err := repo.Sync(); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, repo.Sync())
 		args := []string{"oap-spec", "governance", "--base", "main", "--head", "topic", "--only", "implementability"}
 		code, out := clitest.Program(t, append(args, "--repo", repo.Dir)...)
 		if code != want {

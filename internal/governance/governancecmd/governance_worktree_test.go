@@ -11,6 +11,7 @@ import (
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/clitest"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/gittest"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 )
 
 // TestGovernanceWorktree checks that the files on disk are judged as `git add -A` commits them: whatever Git's settings
@@ -20,12 +21,8 @@ func TestGovernanceWorktree(t *testing.T) {
 	write := func(c *gittest.Clone, files map[string]string) {
 		for path, text := range files {
 			file := filepath.Join(c.Dir, path)
-			if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-				t.Fatal(err)
-			}
-			if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, os.MkdirAll(filepath.Dir(file), 0o755))
+			must.OK(t, os.WriteFile(file, []byte(text), 0o644))
 		}
 	}
 	write(origin, small)
@@ -79,15 +76,11 @@ func TestGovernanceWorktree(t *testing.T) {
 					rep, _ := governed(t, clitest.NoEnvironment, args...)
 					var out strings.Builder
 					for r := range rep.Results.All() {
-						if err := json.NewEncoder(&out).Encode(r); err != nil {
-							t.Fatal(err)
-						}
+						must.OK(t, json.NewEncoder(&out).Encode(r))
 					}
 					return out.String()
 				}
-				if err := edit(c); err != nil {
-					t.Fatal(err)
-				}
+				must.OK(t, edit(c))
 				late := time.Unix(2_000_000_000, 0) // so that the index knows no file by its times
 				err := filepath.WalkDir(c.Dir, func(path string, d os.DirEntry, err error) error {
 					if err != nil || d.Name() == ".git" || !d.Type().IsRegular() {
@@ -98,9 +91,7 @@ func TestGovernanceWorktree(t *testing.T) {
 					}
 					return os.Chtimes(path, late, late)
 				})
-				if err != nil {
-					t.Fatal(err)
-				}
+				must.OK(t, err)
 				disk := judge("--worktree")
 				c.Git("add", "-A")
 				c.Git("commit", "-q", "--allow-empty", "-m", "change")

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 )
 
 func read(t *testing.T, name, text string) *Text {
@@ -177,9 +179,7 @@ func FuzzRead(f *testing.F) {
 			t.Fatalf("the blocks have %q of %q", all, text)
 		}
 		body, err := ReadBody(text)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		if s := body.Says(NewForm("Additive only", false)); s.Said && s.Where != "" {
 			t.Fatalf("%+v", s)
 		}

@@ -3,6 +3,8 @@ package page
 import (
 	"strings"
 	"testing"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 )
 
 func TestSays(t *testing.T) {
@@ -104,9 +106,7 @@ func TestSays(t *testing.T) {
 		{cleared, "> LGTM. Charter Review Gate cleared", "in a quote"},
 	} {
 		b, err := ReadBody(row.text)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		got := b.Says(row.form)
 		if got.Said != (row.want == said) || !got.Said && got.Where != row.want {
 			t.Errorf("%q says %+v, want %q", row.text, got, row.want)
@@ -127,9 +127,7 @@ func TestReason(t *testing.T) {
 		"Implementability Gate exception (a)\n\n| u | v |\n|---|---|\n| w | z |\n": "a)",
 	} {
 		b, err := ReadBody(text)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		got := b.Says(form)
 		shown := strings.Join(strings.Fields(strings.ReplaceAll(got.Reason, string(broken), " ")), " ")
 		if !got.Said || shown != want {
@@ -145,9 +143,7 @@ func TestReason(t *testing.T) {
 func TestManyWords(t *testing.T) {
 	for _, unit := range []string{"- Additive only\n- no\n", "x additive only ", "Additive only\n\nno\n\n"} {
 		b, err := ReadBody(strings.Repeat(unit, 1<<17/len(unit)))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		for _, form := range []*Form{NewForm("Additive only", false), NewForm("Additive only", true)} {
 			if got := b.Says(form); got.Said {
 				t.Errorf("%q says %+v", unit, got)

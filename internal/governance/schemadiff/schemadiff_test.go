@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 )
 
 // classes compares two texts as the one schema of their trees.
@@ -41,17 +43,13 @@ func shared(t testing.TB, name string) string {
 
 func TestPairs(t *testing.T) {
 	text, err := os.ReadFile(shared(t, "schema-diff.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	var pairs []struct {
 		Name     string
 		Old, New json.RawMessage
 		Classes  []Class
 	}
-	if err := json.Unmarshal(text, &pairs); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, json.Unmarshal(text, &pairs))
 	for _, p := range pairs {
 		want := slices.DeleteFunc(slices.Clone(p.Classes), func(c Class) bool { return c == Note })
 		got := classes(string(p.Old), string(p.New))

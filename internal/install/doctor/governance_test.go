@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
@@ -19,9 +20,7 @@ func specification(t *testing.T) tree {
 func lookAtSpecification(t *testing.T, f tree) *verdict.Report {
 	t.Helper()
 	r, err := Doctor(t.Context(), Options{Dir: f.write(t), Specification: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return r
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/forge"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/forge/repoconfig"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/ghtest"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
@@ -17,17 +18,11 @@ import (
 func protect(t *testing.T, s *ghtest.Server, token string, f tree, may Changes) *verdict.Report {
 	t.Helper()
 	file, err := repoconfig.Parse([]byte(f[repoconfig.Path]))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	c, err := forge.New(forge.Options{BaseURL: s.URL, Token: token, Repository: "acme/registry"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	r, err := Protect(t.Context(), c, file, os.DirFS(f.write(t)), may)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return r
 }
 
@@ -128,9 +123,7 @@ func TestAutoMergeOff(t *testing.T) {
 	f[".github/workflows/auto-merge.yml"] = filled.Replace(text(t, docsDir+"workflows/auto-merge.yml"))
 	const off = "warning auto-merge-off "
 	client, err := forge.New(forge.Options{BaseURL: s.URL, Token: "admin", Repository: "acme/registry"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	before := len(s.Writes())
 	if got := short(f, look(t, f, client)); without != "" || got != off {
 		t.Errorf("without the file: %q; doctor says %q", without, got)
@@ -193,9 +186,7 @@ func TestMigration(t *testing.T) {
 					}
 				}
 			}
-			if err := json.Unmarshal([]byte(text), &set); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, json.Unmarshal([]byte(text), &set))
 			for _, r := range set.Rules {
 				for _, one := range r.Parameters.Checks {
 					contexts = append(contexts, one.Context)
@@ -231,9 +222,7 @@ func TestMigration(t *testing.T) {
 		t.Errorf("--dry-run: %q", got)
 	}
 	c, err := forge.New(forge.Options{BaseURL: s.URL, Token: "admin", Repository: "acme/registry"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if got := stale(look(t, f, c)); !slices.Equal(got, []string{"gone", "validate"}) || len(s.Writes()) != 0 {
 		t.Errorf("doctor --forge: %q", got)
 	}
@@ -263,9 +252,7 @@ func TestWeakToken(t *testing.T) {
 	defer s.Close()
 	s.Grant("weak", ghtest.Access{Login: "github-actions[bot]", App: true})
 	c, err := forge.New(forge.Options{BaseURL: s.URL, Token: "weak", Repository: "acme/registry"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	r := look(t, documented(t), c)
 	all := found(r)
 	if r.Verdict != verdict.Inconclusive || len(all) != 1 || all[0].Code != "not-readable" {
@@ -329,9 +316,7 @@ func TestWorkflowToken(t *testing.T) {
 		before := len(s.Writes())
 		c.edit(s)
 		client, err := forge.New(forge.Options{BaseURL: s.URL, Token: "admin", Repository: "acme/registry"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		if got := short(f, look(t, f, client)); got != c.doctor {
 			t.Errorf("%s: doctor says\n%s\nwant\n%s", c.name, got, c.doctor)
 		}

@@ -9,6 +9,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/forge"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/forge/repoconfig"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/ghtest"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 )
 
 // TestPrune checks that required checks which nothing reports are shown, taken away where that was asked for, and that
@@ -36,9 +37,7 @@ func TestPrune(t *testing.T) {
 		`{"required_status_checks":{"strict":true,"contexts":["validate","test (1.26)"],"checks":[{"context":"validate","app_id":null},
 {"context":"test (1.26)","app_id":15368}]},"enforce_admins":{"enabled":true}}`)
 	client, err := forge.New(forge.Options{BaseURL: s.URL, Token: "admin", Repository: "acme/registry"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	tree := fstest.MapFS{".github/workflows/ci.yml": &fstest.MapFile{Data: []byte("name: CI\non: " +
 		"pull_request\njobs:\n  test:\n    strategy: {matrix: {go: ['1.26']}}\n    steps: []\n  call:\n    uses: " +
 		"./x.yml\n  os:\n    name: on ${{ matrix.os }}\n    steps: []\n")}}
@@ -47,9 +46,7 @@ func TestPrune(t *testing.T) {
 	look := func(may Changes) (stale []string, applied []string) {
 		t.Helper()
 		r, err := Protect(t.Context(), client, file, tree, may)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		for result := range r.Results.All() {
 			for _, f := range result.Findings {
 				if f.Code == "stale-context" {

@@ -12,6 +12,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/clitest"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/fixture"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/ghtest"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 )
 
 // TestForgeCommands runs comment, doctor and protect through the real main against a forge on loopback.
@@ -24,20 +25,12 @@ func TestForgeCommands(t *testing.T) {
 	forge.Grant("admin", ghtest.Access{Login: "administrator", Admin: true})
 	forge.AddPull(ghtest.Pull{Number: 7, State: "open", Head: head, HeadRepo: "fork/registry", Base: "main"})
 	repo, err := fixture.NewRepo(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	dir := repo.Dir
 	example, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", "repo-config.example.yml"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.MkdirAll(filepath.Join(dir, ".github"), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(dir, ".github", "repo-config.yml"), example, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
+	must.OK(t, os.MkdirAll(filepath.Join(dir, ".github"), 0o755))
+	must.OK(t, os.WriteFile(filepath.Join(dir, ".github", "repo-config.yml"), example, 0o644))
 	if _, err := repo.Git("init", "-q", "--bare", "--template=", filepath.Join(dir, ".git", "bare")); err != nil {
 		t.Fatal(err)
 	}
@@ -54,13 +47,9 @@ func TestForgeCommands(t *testing.T) {
 			"results": []any{result("layout", "pass"), result("schema", "skip")}}
 		change(r)
 		text, err := json.Marshal(r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		name := filepath.Join(t.TempDir(), "r.json")
-		if err := os.WriteFile(name, text, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(name, text, 0o644))
 		return name
 	}
 	audit := func(verdict, assumed string) string {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/forge"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/ghtest"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
@@ -36,14 +37,10 @@ func audited(failed ...string) *verdict.Report {
 func settleAudit(t *testing.T, c *forge.Client, r *verdict.Report, run string) []string {
 	t.Helper()
 	plan, err := Audit(t.Context(), c, r, run, forge.ActionsApp)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	done := []string{}
 	err = Apply(t.Context(), c, plan.Changes, 0, func(made Change, _ error) { done = append(done, made.Text) })
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return done
 }
 

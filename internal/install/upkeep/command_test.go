@@ -9,6 +9,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/forge"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/ghtest"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 )
 
 // A comment /rerun repeats the failed jobs of the newest run for the head, within limits.
@@ -74,17 +75,11 @@ func TestCommand(t *testing.T) {
 			s.AddPull(p)
 			s.AddRun(r)
 			client, err := forge.New(forge.Options{BaseURL: s.URL, Token: "token", Repository: "acme/registry"})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			event, err := strict.Parse("event.json", []byte(c.event), strict.RegistryFile)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			plan, err := Command(t.Context(), client, RerunOptions{Now: now, Workflow: check}, event.Root)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			var paths, want []string
 			for _, change := range plan.Changes {
 				paths = append(paths, change.Method+" "+change.Path)

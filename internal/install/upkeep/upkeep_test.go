@@ -13,6 +13,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/forge"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/forge/sticky"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/ghtest"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
@@ -31,9 +32,7 @@ func start(t *testing.T) (*ghtest.Server, *forge.Client) {
 	s.SetNow(now)
 	s.Grant(robot, ghtest.Access{Login: "github-actions[bot]", App: true, Comment: true})
 	c, err := forge.New(forge.Options{BaseURL: s.URL, Token: robot, Repository: "acme/registry"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return s, c
 }
 
@@ -52,14 +51,10 @@ func listed(at time.Time, ends ...any) *listing.Rows {
 func settle(t *testing.T, c *forge.Client, rows *listing.Rows) []string {
 	t.Helper()
 	plan, err := Remind(t.Context(), c, rows, 14*day, forge.ActionsApp)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	done := []string{}
 	err = Apply(t.Context(), c, plan.Changes, 0, func(made Change, _ error) { done = append(done, made.Text) })
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return done
 }
 
@@ -230,9 +225,7 @@ var options = RerunOptions{Now: now, Workflow: ".github/workflows/check.yml", Br
 func planned(t *testing.T, c *forge.Client) []string {
 	t.Helper()
 	plan, err := Rerun(t.Context(), c, options)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	texts := []string{}
 	for _, change := range plan.Changes {
 		texts = append(texts, change.Text)
@@ -247,12 +240,8 @@ func TestOutdatedComment(t *testing.T) {
 	s.SetTip(now.Add(-2 * time.Hour))
 	s.AddRun(failed(nil))
 	plan, err := Rerun(t.Context(), c, options)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := Apply(t.Context(), c, plan.Changes, 0, func(Change, error) {}); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
+	must.OK(t, Apply(t.Context(), c, plan.Changes, 0, func(Change, error) {}))
 	body := s.Comments()[0].Body
 	if !strings.HasPrefix(body, sticky.Marker+"\n*Update the branch: it may pass since 2026-05-31") ||
 		!strings.Contains(body, "the report") || strings.Contains(body, "by itself") {
@@ -328,9 +317,7 @@ func TestOneOfManyFails(t *testing.T) {
 		Header: map[string]string{"Link": fmt.Sprintf("<%s%sissues/2/comments?page=51>; rel=\"next\"", s.URL, repo)}})
 	s.Fail(ghtest.Failure{Path: repo + "actions/runs/3/", Status: 403, Message: "Unable to retry this workflow run"})
 	plan, err := Rerun(t.Context(), c, options)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	var told []string
 	err = Apply(t.Context(), c, plan.Changes, 0, func(change Change, refusal error) {
 		told = append(told, fmt.Sprint(change.Path, " ", refusal != nil))
@@ -369,9 +356,7 @@ func TestAuthorIsKnownAgain(t *testing.T) {
 		s, client := start(t)
 		s.Grant(robot, c.access)
 		plan, err := Remind(t.Context(), client, rows, 14*day, forge.ActionsApp)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		err = Apply(t.Context(), client, plan.Changes, 0, func(Change, error) {})
 		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v", c.name, err)

@@ -14,21 +14,18 @@ import (
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/clitest"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/needs"
 )
 
 // TestProblemMatcher checks that docs/problem-matcher.json matches what a run prints as text.
 func TestProblemMatcher(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", "problem-matcher.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	var file struct {
 		ProblemMatcher []struct{ Pattern []struct{ Regexp string } }
 	}
-	if err := json.Unmarshal(text, &file); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, json.Unmarshal(text, &file))
 	pattern := regexp.MustCompile(file.ProblemMatcher[0].Pattern[0].Regexp)
 	w := clitest.Build(t, failing)
 	var told bytes.Buffer
@@ -51,20 +48,14 @@ func TestProblemMatcher(t *testing.T) {
 func TestPreCommitHook(t *testing.T) {
 	needs.Program(t, "pre-commit")
 	hooks, err := os.ReadFile(filepath.Join("..", "..", "..", ".pre-commit-hooks.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	w := clitest.Build(t, failing)
 	bin, err := exec.LookPath("oap-gate") // which testscript.Main puts there
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	hook := strings.NewReplacer("language: golang", "language: system", "entry: oap-gate", "entry: "+bin,
 		"\n", "\n      ").Replace(string(hooks[strings.Index(string(hooks), "- id"):]))
 	config := filepath.Join(t.TempDir(), "pre-commit.yaml")
-	if err := os.WriteFile(config, []byte("repos:\n  - repo: local\n    hooks:\n      "+hook+"\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(config, []byte("repos:\n  - repo: local\n    hooks:\n      "+hook+"\n"), 0o600))
 	dir := w.Repo.Dir
 	git := func(args ...string) {
 		t.Helper()

@@ -12,6 +12,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/clitest"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/dnstest"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
@@ -37,9 +38,7 @@ func TestResolverDeniesAll(t *testing.T) {
 		dnstest.Use(t, c.known)
 		status, said := clitest.Program(t, check...)
 		var rep verdict.Report
-		if err := json.Unmarshal(clitest.Read(t, report), &rep); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, json.Unmarshal(clitest.Read(t, report), &rep))
 		found, fixes := map[string]bool{}, 0
 		for r := range rep.Results.All() {
 			for _, f := range r.Findings {

@@ -22,6 +22,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/signing"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/clitest"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/fixture"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 )
 
 // TestInterrupted checks that an audit or a check that gets a signal reports what it found, and says that it did not
@@ -59,9 +60,7 @@ web:
 		t.Errorf("the verdict line does not say that the run was interrupted: %s", out)
 	}
 	text, err := os.ReadFile(report)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for _, want := range []string{`"verdict": "inconclusive"`, `"interrupted"`} {
 		if !strings.Contains(string(text), want) {
 			t.Errorf("the report lacks %s", want)
@@ -85,9 +84,7 @@ func signalledRun(t *testing.T, w *fixture.World, url string, args []string, sen
 	cmd := exec.Command("oap-gate", args...) // which testscript.Main puts on the PATH
 	var out strings.Builder
 	cmd.Stdout, cmd.Stderr = &out, &out
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, cmd.Start())
 	asked := func() bool {
 		if url != "" {
 			return w.Web.Hits(url) > 0
@@ -100,9 +97,7 @@ func signalledRun(t *testing.T, w *fixture.World, url string, args []string, sen
 			t.Fatalf("the program asked for nothing: %s", out.String())
 		}
 	}
-	if err := cmd.Process.Signal(sent); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, cmd.Process.Signal(sent))
 	_ = cmd.Wait()
 	return cmd.ProcessState.ExitCode(), out.String()
 }
@@ -138,9 +133,7 @@ func TestInterruptedRecord(t *testing.T) {
 			if c.args[0] == "revoke" {
 				key, err := signing.New()
 				file := filepath.Join(t.TempDir(), "key.pem")
-				if err := errors.Join(err, key.WriteFile(file)); err != nil {
-					t.Fatal(err)
-				}
+				must.OK(t, errors.Join(err, key.WriteFile(file)))
 				c.args = append(c.args, "--key", file)
 			}
 			code, out := signalledRun(t, w, c.url, slices.Concat(c.args, []string{"--timeout", "1h"}, w.Args()),
@@ -174,9 +167,7 @@ func (s signalled) Err() error {
 func TestReplayOfInterrupted(t *testing.T) {
 	w, err := fixture.BuildUnserved(t.TempDir(), []byte(
 		"base: [{listing: ada, level: L1}, {commit: Second}, {listing: bob, level: L1}, {commit: Third}]\n"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	dir := t.TempDir()
 	recorded, again, bundle := filepath.Join(dir, "recorded"), filepath.Join(dir, "again"), filepath.Join(dir, "bundle")
 	walks := map[string]bool{}
@@ -198,18 +189,14 @@ func TestReplayOfInterrupted(t *testing.T) {
 		}
 		run(t.Context(), "replay", bundle, "--repo", w.Repo.Dir, "--report", "json="+again)
 		want, err := os.ReadFile(recorded)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		if got, err := os.ReadFile(again); err != nil || string(got) != string(want) {
 			t.Errorf("ended when it was asked for the %d. time: replay gives another report, error %v:\n%s\n%s", n,
 				err, want, got)
 		}
 		walks[string(regexp.MustCompile(`"walked": \d+`).Find(want))] = true
 		for _, name := range []string{recorded, again, bundle} {
-			if err := os.Remove(name); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, os.Remove(name))
 		}
 	}
 	for _, want := range []string{`"walked": 0`, `"walked": 1`, `"walked": 2`} {

@@ -15,6 +15,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/clitest"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/fixture"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 )
 
 // gone is an output whose reader has gone; first is called before that is noticed.
@@ -64,9 +65,7 @@ func TestReportTargets(t *testing.T) {
 	w := clitest.Build(t, "base: [{listing: eve}]\npr: [{listing: ada}]\n")
 	dir := t.TempDir()
 	file := filepath.Join(dir, "file")
-	if err := os.WriteFile(file, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(file, nil, 0o600))
 	for command, args := range verdicts(w) {
 		for _, c := range []struct{ report, want, fix string }{
 			{"json", `--report "json" is not FORMAT=FILE`, "name the file too: --report json=FILE"},

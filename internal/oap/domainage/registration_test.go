@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 )
 
 func rdapReply(events string) string {
@@ -219,9 +221,7 @@ func TestFromWHOISForms(t *testing.T) {
 	}
 	for _, file := range files {
 		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		head, body, _ := strings.Cut(string(text), "\n")
 		var domain, want string
 		if _, err := fmt.Sscan(head, &domain, &want); err != nil {
@@ -319,9 +319,7 @@ func TestChecked(t *testing.T) {
 		"2026-06-03T12:00:01Z": false, "2026-06-04T12:00:00Z": false, "9998-12-31T23:59:59Z": false,
 	} {
 		at, err := time.Parse(time.RFC3339, text)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		if err := (Registration{At: at}).Checked(now); (err == nil) != ok || err != nil && !errors.Is(err, ErrDate) {
 			t.Errorf("%s: %v", text, err)
 		}

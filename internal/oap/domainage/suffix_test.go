@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/weppos/publicsuffix-go/publicsuffix"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 )
 
 // What is said about the embedded list is so, and no two of its rules have one value: the module keeps one of a value.
@@ -43,9 +45,7 @@ func TestSuffixList(t *testing.T) {
 	sum := fmt.Sprintf("%x", sha256.Sum256([]byte(strings.Join(lines, ""))))
 	_, date, _ := strings.Cut(strings.TrimSuffix(publicsuffix.ListVersion, ")"), "(")
 	made, err := time.Parse(time.ANSIC, date)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if day := made.Format(time.DateOnly); sum != ListSHA256 || day != ListDate {
 		t.Errorf("ListDate is %q and ListSHA256 %q; expected %q and %q", ListDate, ListSHA256, day, sum)
 	}
@@ -76,9 +76,7 @@ func TestSupplement(t *testing.T) {
 
 func TestSuffixes(t *testing.T) {
 	s, err := NewSuffixes([]string{"tenants.example", "eu.vercel.app", "app", "www.ck", "a.b.c.example"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for _, c := range []struct {
 		host string
 		want Domain

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 )
 
 func TestParse(t *testing.T) {
@@ -17,9 +18,7 @@ func TestParse(t *testing.T) {
 		"ad_hoc_teamwork": {"convention_discovery_v2": true, "unilateral_timeout_ms": 500,
 			"aht_fallback_policy": {"policy_class": "POAM", "assumptions": ["a", "b"]}}
 	}`))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	want := &Manifest{
 		ToolDID:               "did:web:tool.example",
 		Publisher:             Publisher{"did:web:corp.example", "Corp Ltd", Registry{"HRB", "123", "DE"}},
@@ -43,9 +42,7 @@ func TestParseOddTypes(t *testing.T) {
 		`{"publisher":{"did":"x"},"receipt_uri":"x","convention_discovery_v2":true,"aht_fallback_policy":{"policy_class":"POAM"}}`,
 	} {
 		m, err := Parse("u", []byte(text))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		if m.Attested = false; !reflect.DeepEqual(m, &Manifest{}) {
 			t.Errorf("%s: %+v", text, m)
 		}
@@ -65,9 +62,7 @@ func TestReceiptURI(t *testing.T) {
 		{`{"conformance":{"receipt_uri":"a"},"conformance_receipt_uri":null}`, "a", "", "conformance.receipt_uri"},
 	} {
 		m, err := Parse("u", []byte(c.text))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		if _, member := m.ReceiptMember(); m.ReceiptURI != c.uri || m.OtherURI != c.other || member != c.member {
 			t.Errorf("%s: %q, %q, %s", c.text, m.ReceiptURI, m.OtherURI, member)
 		}
@@ -80,9 +75,7 @@ func TestClaimedLevels(t *testing.T) {
 		many += fmt.Sprintf(`"L%d",`, i)
 	}
 	m, err := Parse("u", []byte(`{"conformance":{"claimed_levels":[`+many+`1,null],"suite_version":"1.0.0"}}`))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if len(m.ClaimedLevels) != maxLevels || m.ClaimedLevels[0] != "L1" || m.ClaimedLevels[1] != "L0" ||
 		m.SuiteVersion != "1.0.0" {
 		t.Errorf("%d levels, %v, suite %q", len(m.ClaimedLevels), m.ClaimedLevels[:2], m.SuiteVersion)

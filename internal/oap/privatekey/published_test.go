@@ -13,6 +13,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 )
 
 // secrets are the published keys: in hex, with the public half, which shows that they are what the RFC prints.
@@ -96,9 +98,7 @@ func TestPublished(t *testing.T) {
 	want, ed25519 := map[string]bool{}, 0
 	for _, k := range secrets {
 		secret, err := hex.DecodeString(k.secret)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		if public := publicOf(t, k.kind, secret, k.public); public != k.public {
 			t.Errorf("%s: the public half is %s", k.source, public)
 		}
@@ -125,9 +125,7 @@ func TestPublished(t *testing.T) {
 func publicOf(t *testing.T, kind string, secret []byte, public string) string {
 	x := func(curve ecdh.Curve, from, to int) string {
 		key, err := curve.NewPrivateKey(secret)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		return hex.EncodeToString(key.PublicKey().Bytes()[from:to])
 	}
 	switch kind {
@@ -141,9 +139,7 @@ func publicOf(t *testing.T, kind string, secret []byte, public string) string {
 		return x(ecdh.P521(), 1, 67)
 	}
 	raw, err := hex.DecodeString(public)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	n, two := new(big.Int).SetBytes(raw), big.NewInt(2)
 	power := new(big.Int).Exp(two, big.NewInt(65537), n)
 	if power.Exp(power, new(big.Int).SetBytes(secret), n).Cmp(two) != 0 {
@@ -181,9 +177,7 @@ func TestExamplesComplete(t *testing.T) {
 	names := regexp.MustCompile(`\b(?:listing|publish|key|by): (\w+)`)
 	for _, file := range append(files, "../../cli/demo/demo.go", "../../cli/demo/keep.go") {
 		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		for _, name := range names.FindAllStringSubmatch(string(text), -1) {
 			if !slices.Contains(known, name[1]) {
 				t.Errorf("%s: add the name %s", file, name[1])

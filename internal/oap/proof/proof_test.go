@@ -19,6 +19,8 @@ import (
 
 	"golang.org/x/mod/sumdb/note"
 	"golang.org/x/mod/sumdb/tlog"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 )
 
 var update = flag.Bool("update", false, "write the files of testdata")
@@ -235,9 +237,7 @@ func (w *world) commit(t testing.TB, changes ...Change) {
 	w.state.Apply(changes)
 	id := fmt.Sprintf("%040x", len(w.entries)+1)
 	e := Entry{Commit: id, Time: testTime.Unix() + int64(len(w.entries)), Files: w.state.Root()}
-	if err := w.log.Add(e.Text()); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, w.log.Add(e.Text()))
 	w.entries = append(w.entries, e)
 }
 
@@ -258,9 +258,7 @@ func (w *world) line(signer, name string, kind byte, text string, at time.Time) 
 func (w *world) checkpoint(t testing.TB) (text, signatures string) {
 	t.Helper()
 	root, err := w.log.Root(w.log.Size())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	text = Checkpoint{origin, w.log.Size(), root}.Text()
 	signatures = w.line("log", origin, typeNote, text, testTime)
 	for _, name := range []string{"a", "b"} {
@@ -273,9 +271,7 @@ func (w *world) checkpoint(t testing.TB) (text, signatures string) {
 func (w *world) prove(t testing.TB, slug, checkpoint string) []byte {
 	t.Helper()
 	s, err := ParseSigned([]byte(checkpoint))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	f := &File{Signed: s, Entry: w.entries[len(w.entries)-1], Index: w.log.Size() - 1,
 		Names: []NameProof{*w.state.Prove(ListingPath(slug))}}
 	if f.Names[0].Value != nil {
@@ -286,9 +282,7 @@ func (w *world) prove(t testing.TB, slug, checkpoint string) []byte {
 		t.Fatal(err)
 	}
 	data, err := f.Encode()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return data
 }
 
@@ -301,9 +295,7 @@ func (w *world) proof(t testing.TB) []byte {
 func (w *world) options(t testing.TB) Options {
 	t.Helper()
 	policy, err := ParsePolicy([]byte(w.policy))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return Options{Policy: policy, Now: testTime, MaxAge: 24 * time.Hour}
 }
 
@@ -319,9 +311,7 @@ func TestListed(t *testing.T) {
 	w := newWorld(t)
 	data := w.proof(t)
 	r, err := Check(data, testSlug, w.options(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if r.Cosigned != 2 || r.Witnesses != 3 || !r.AsOf.Equal(testTime.Add(-time.Hour)) || r.Listing.Level != "L1" ||
 		r.Entry != w.entries[1] || r.Log.Name() != origin {
 		t.Errorf("result %+v", r)
@@ -329,9 +319,7 @@ func TestListed(t *testing.T) {
 	for name, made := range map[string][]byte{"listed.tlog-proof": data, "policy.txt": []byte(w.policy)} {
 		file := filepath.Join("testdata", name)
 		if *update {
-			if err := os.WriteFile(file, made, 0o666); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, os.WriteFile(file, made, 0o666))
 		}
 		if kept, err := os.ReadFile(file); err != nil || !bytes.Equal(kept, made) {
 			t.Errorf("%s differs, %v; made\n%s", file, err, made)
@@ -402,9 +390,7 @@ func TestCheck(t *testing.T) {
 				Names: []NameProof{*w.state.Prove(ListingPath(testSlug)),
 					*w.state.Prove(RevokedName(testSlug, testPin))}}
 			data, err := f.Encode()
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			return data
 		}
 	}
@@ -522,9 +508,7 @@ func TestSpellings(t *testing.T) {
 	data := string(w.proof(t))
 	object, _, _ := strings.Cut(data[strings.Index(data, "extra ")+6:], "\n")
 	text, err := fromBase64(object)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	extra := func(old, new string) string {
 		if !strings.Contains(string(text), old) {
 			t.Fatalf("no %s in %s", old, text)
@@ -643,9 +627,7 @@ func TestPolicyRefused(t *testing.T) {
 		}
 	}
 	p, err := ParsePolicy([]byte(log + mldsa + a + "group g all a m\nquorum g\n"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	o := w.options(t)
 	o.Policy = p
 	if _, err := Check(w.proof(t), testSlug, o); codeOf(err) != "proof-quorum" {
@@ -672,9 +654,7 @@ func TestOneHistory(t *testing.T) {
 		"group x 2 a b c\ngroup y 2 d e f\ngroup g all x y\nquorum g", "group x any a b\ngroup g 2 x c\nquorum g",
 	} {
 		p, err := ParsePolicy([]byte(witnesses + groups + "\n"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		split := false
 		for set := range 1 << len(names) {
 			rest := 1<<len(names) - 1 - set
@@ -725,26 +705,16 @@ func TestKeysOfNote(t *testing.T) {
 	w := newWorld(t)
 	seed := w.signers["log"].Seed()
 	private, public, err := note.GenerateKey(bytes.NewReader(seed), origin)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	signer, err := note.NewSigner(private)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	text, _ := w.checkpoint(t)
 	data, err := note.Sign(&note.Note{Text: text}, signer)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	s, err := ParseSigned(data)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	key, err := ParseKey(public)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if signature, err := key.Signature(s); signature == nil || err != nil || key.String() != public {
 		t.Errorf("signature %x, %v", signature, err)
 	}
@@ -765,9 +735,7 @@ func TestTiles(t *testing.T) {
 			e.After = strings.Repeat("f", 40)
 		}
 		entries = append(entries, e)
-		if err := log.Add(e.Text()); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, log.Add(e.Text()))
 	}
 	tiles := writeTiles(t, &log, entries)
 	var paths []string
@@ -792,9 +760,7 @@ func TestTiles(t *testing.T) {
 	}
 	for _, size := range []int64{1, 256, 512, 600} {
 		root, err := log.Root(size)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		c := Checkpoint{origin, size, root}
 		if all, err := ReadEntries(c, read); err != nil || !slices.Equal(all, entries[:size]) {
 			t.Errorf("size %d: %d entries, %v", size, len(all), err)

@@ -16,6 +16,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/typed"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/gittest"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 )
 
 // vectors reads a file of the vectors that are kept outside of the repository.
@@ -28,9 +29,7 @@ func vectors(t *testing.T, name string, to any) []byte {
 	if err == nil && to != nil {
 		err = json.Unmarshal(text, to)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return text
 }
 
@@ -175,9 +174,7 @@ func TestLogVectors(t *testing.T) {
 				if leaf := tlog.RecordHash(e.Text()).String(); leaf != want.Entries[i].Leaf {
 					t.Errorf("leaf %d is %s, want %s", i, leaf, want.Entries[i].Leaf)
 				}
-				if err := log.Add(e.Text()); err != nil {
-					t.Fatal(err)
-				}
+				must.OK(t, log.Add(e.Text()))
 				if root, err := log.Root(log.Size()); err != nil || root.String() != want.Roots[i] {
 					t.Errorf("root at size %d is %s, %v; want %s", i+1, root, err, want.Roots[i])
 				}
@@ -203,9 +200,7 @@ func TestLogVectors(t *testing.T) {
 				}
 			}
 			s, err := ParseSigned([]byte(want.Checkpoint))
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			if root, err := log.Root(log.Size()); err != nil || s.Size != log.Size() || s.Root != root {
 				t.Errorf("the log checkpoint is %+v", s.Checkpoint)
 			}
@@ -214,23 +209,17 @@ func TestLogVectors(t *testing.T) {
 				t.Errorf("read %d entries from the tiles, %v", len(all), err)
 			}
 			key, err := ParseKey(v.LogKey)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			if signature, err := key.Signature(s); signature == nil || err != nil {
 				t.Errorf("signature %x, %v", signature, err)
 			}
 		})
 	}
 	s, err := ParseSigned([]byte(v.Cosigned))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for name, text := range v.Keys {
 		key, err := ParseKey(text)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		if at, cosigned, err := key.Cosigned(s); err != nil || cosigned != (name != "c") {
 			t.Errorf("witness %s: %v, %v, %v", name, at, cosigned, err)
 		}
@@ -243,9 +232,7 @@ func writeTiles(t *testing.T, log *Log, entries []Entry) map[string][]byte {
 	hashes, bundles := Tiles(0, log.Size())
 	for _, tile := range hashes {
 		data, err := tlog.ReadTileData(tile, log)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		tiles[TilePath(tile)] = data
 	}
 	for _, tile := range bundles {

@@ -11,6 +11,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/memo"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/did"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/signature"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 )
 
 // TestEntries checks how many entries are kept, on both sides of each bound.
@@ -80,9 +81,7 @@ func TestBudget(t *testing.T) {
 	right := did.Key{ID: tool + "#1", Public: key("one").Public().(ed25519.PublicKey)}
 	text := sign(t, o, "one")
 	message, err := signature.Canonical(parse(t, o).root())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	try := tryCost + len(message)
 	forms := [][]byte{message}
 	by := Signature{By: "#x", Alg: eddsa, Value: text}

@@ -24,6 +24,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/level"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/signature"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 )
 
 const tool = "did:web:tool.example"
@@ -52,18 +53,14 @@ func key(name string) ed25519.PrivateKey {
 func encode(t testing.TB, o object) []byte {
 	t.Helper()
 	text, err := json.MarshalIndent(o, "", "  ")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return text
 }
 
 func parse(t testing.TB, o object) *Receipt {
 	t.Helper()
 	r, err := Parse("u", encode(t, o))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return r
 }
 
@@ -71,22 +68,16 @@ func parse(t testing.TB, o object) *Receipt {
 func sign(t testing.TB, o object, name string, without ...string) string {
 	t.Helper()
 	message, err := signature.CanonicalWithout(parse(t, o).root(), without...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return base64.RawURLEncoding.EncodeToString(ed25519.Sign(key(name), message))
 }
 
 func document(t testing.TB, id string, members string) *did.Document {
 	t.Helper()
 	d, err := did.Parse(id)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	doc, err := did.ParseDocument("d", []byte(fmt.Sprintf(`{"id":%q,%s}`, id, members)), d, time.Time{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return doc
 }
 
@@ -135,9 +126,7 @@ func TestParseOddTypes(t *testing.T) {
 			"validity":{"not_before":1,"not_after":true},"signatures":[],"peer_witnesses":[]}`,
 	} {
 		r, err := Parse("u", []byte(text))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		r.url, r.text = "", nil
 		if !reflect.DeepEqual(r, &Receipt{Results: Results{NoCount, NoCount, NoCount, NoCount}}) {
 			t.Errorf("%s: %+v", text, r)
@@ -240,9 +229,7 @@ func TestExternalAuditUntil(t *testing.T) {
 func TestBytes(t *testing.T) {
 	r, err := Parse("u",
 		[]byte(`{"signatures":[1],"b":{"signatures":2},"peer_witnesses":[3],"registry_anchor":{},"a":1.0}`))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for want, f := range map[string]func() ([]byte, error){
 		`{"a":1,"b":{"signatures":2},"registry_anchor":{}}`:                  r.SignedBytes,
 		`{"a":1,"b":{"signatures":2}}`:                                       r.SignedBytesWithoutAnchor,
@@ -455,9 +442,7 @@ func TestRemembers(t *testing.T) {
 	m := memo.New(1 << 20)
 	read := func(text []byte) *Receipt {
 		r, err := Parse("u", text)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		r.RememberIn(m)
 		return r
 	}
@@ -482,9 +467,7 @@ func TestRemembers(t *testing.T) {
 			}
 		}
 		message, err := r.WitnessedBytes()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		value := base64.RawURLEncoding.EncodeToString(ed25519.Sign(key("one"), message))
 		if !r.WitnessedBy(one.Keys, value) || r.WitnessedBy(two.Keys, value) {
 			t.Error("a witness's signature is judged otherwise")
@@ -533,9 +516,7 @@ func TestVerifyBy(t *testing.T) {
 	o["signatures"] = []any{object{"by": "x"}}
 	text := sign(t, o, "two")
 	message, err := parse(t, o).WitnessedBytes()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if !VerifyBy(keys, message, text) {
 		t.Error("not verified")
 	}
@@ -554,21 +535,15 @@ func TestVerifyBy(t *testing.T) {
 func TestUnsoundR(t *testing.T) {
 	o := valid()
 	message, err := signature.CanonicalWithout(parse(t, o).root(), "signatures", "peer_witnesses")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	private := key("a")
 	hashed := sha512.Sum512(private.Seed())
 	secret, err := edwards25519.NewScalar().SetBytesWithClamping(hashed[:32])
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	r := edwards25519.NewIdentityPoint().Bytes()
 	digest := sha512.Sum512(slices.Concat(r, private.Public().(ed25519.PublicKey), message))
 	k, err := edwards25519.NewScalar().SetUniformBytes(digest[:])
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	sig := slices.Concat(r, k.Multiply(k, secret).Bytes())
 	if !ed25519.Verify(private.Public().(ed25519.PublicKey), message, sig) {
 		t.Fatal("the standard library refuses it: nothing is shown")
@@ -639,9 +614,7 @@ func FuzzReceipt(f *testing.F) {
 		}
 		VerifyImplementation(r, doc, tool)
 		message, err := r.SignedBytes()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		value := base64.RawURLEncoding.EncodeToString(ed25519.Sign(key("one"), message))
 		r.Signatures = []Signature{{tool + "#1", "EdDSA", value}}
 		if v := VerifyImplementation(r, doc, tool); !v.Verified() || v.Mismatch || v.Unverified != nil ||
@@ -649,9 +622,7 @@ func FuzzReceipt(f *testing.F) {
 			t.Fatalf("%+v", v)
 		}
 		again, err := Parse("v", message)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		again.Signatures = r.Signatures
 		if v := VerifyImplementation(again, doc, tool); !v.Verified() {
 			t.Fatal("the canonical form does not verify")
@@ -662,9 +633,7 @@ func FuzzReceipt(f *testing.F) {
 		}
 		root["added"] = "x"
 		changed, err := signature.Canonical(root)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		if again, err = Parse("w", changed); err != nil {
 			return // a few bytes too many
 		}

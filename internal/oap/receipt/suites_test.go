@@ -1,6 +1,10 @@
 package receipt
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
+)
 
 func TestSuites(t *testing.T) {
 	for _, c := range []struct {
@@ -16,9 +20,7 @@ func TestSuites(t *testing.T) {
 		{"1.4.0-rc.1", "1.4.0-rc.1", true}, {"1.x, 2.1.0", "2.1.0", true},
 	} {
 		s, err := ParseSuites(c.trusted)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		if got := s.Trust(c.version); got != c.want {
 			t.Errorf("%s trusts %q: %v, want %v", c.trusted, c.version, got, c.want)
 		}

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"filippo.io/edwards25519"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 )
 
 // encoded is an encoding of the sum of a multiple of the base point and a point of small order.
@@ -28,9 +30,7 @@ func scalar(t *testing.T, text string) *edwards25519.Scalar {
 	t.Helper()
 	sum := sha512.Sum512([]byte(text))
 	s, err := edwards25519.NewScalar().SetUniformBytes(sum[:])
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return s
 }
 
@@ -80,9 +80,7 @@ func encodings(t *testing.T, text string) []encoded {
 	for _, raw := range [][]byte{one, signed(one), signed(append([]byte{1}, make([]byte, 31)...)), signed(minus), zeroY,
 		signed(zeroY)} {
 		p, err := new(edwards25519.Point).SetBytes(raw)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		i := slices.IndexFunc(small, func(q *edwards25519.Point) bool { return q.Equal(p) == 1 })
 		if i < 0 || bytes.Equal(p.Bytes(), raw) {
 			t.Fatalf("%x is no second encoding of a point of small order", raw)
@@ -106,9 +104,7 @@ func forged(t *testing.T, a, r encoded) (message, sig []byte) {
 		message = fmt.Appendf(nil, "message %d", i)
 		sum := sha512.Sum512(slices.Concat(r.raw, a.raw, message))
 		k, err := edwards25519.NewScalar().SetUniformBytes(sum[:])
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		s := edwards25519.NewScalar().MultiplyAdd(k, a.scalar, r.scalar)
 		sig = slices.Concat(r.raw, s.Bytes())
 		if (int(k.Bytes()[0]&7)*a.small+r.small)%8 == 0 {
@@ -191,9 +187,7 @@ func TestSoundKeys(t *testing.T) {
 		seed := sha512.Sum512_256(fmt.Appendf(nil, "seed %d", i))
 		private := ed25519.NewKeyFromSeed(seed[:])
 		key, err := PublicKey(private.Public().(ed25519.PublicKey))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		message := fmt.Appendf(nil, "message %d", i)
 		if sig := ed25519.Sign(private, message); !Verify(key, message, sig) || R(sig) != nil {
 			t.Fatalf("seed %d: refused", i)

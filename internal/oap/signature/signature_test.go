@@ -17,6 +17,7 @@ import (
 	"testing"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 )
 
 // vectors are what the reference JavaScript makes of JSON texts, with the key of RFC 8032 section 7.1 TEST 1.
@@ -49,22 +50,16 @@ type vectors struct {
 func load(t testing.TB) *vectors {
 	t.Helper()
 	text, err := os.ReadFile("testdata/vectors.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	v := new(vectors)
-	if err := json.Unmarshal(text, v); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, json.Unmarshal(text, v))
 	return v
 }
 
 func unhex(t testing.TB, s string) []byte {
 	t.Helper()
 	raw, err := hex.DecodeString(s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return raw
 }
 
@@ -76,9 +71,7 @@ func TestCanonicalVectors(t *testing.T) {
 		t.Fatalf("%d vectors, want 73", len(v.Canonical))
 	}
 	key, err := PublicKey(unhex(t, v.Key.Public))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	refused := 0
 	for _, c := range v.Canonical {
 		t.Run(c.Name, func(t *testing.T) {
@@ -90,13 +83,9 @@ func TestCanonicalVectors(t *testing.T) {
 				}
 				return
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			got, err := Canonical(d.Root)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			if want := unhex(t, c.Canonical); !bytes.Equal(got, want) {
 				t.Errorf("got  %s\nwant %s", got, want)
 			}
@@ -105,9 +94,7 @@ func TestCanonicalVectors(t *testing.T) {
 				t.Errorf("sha256 %x, want %s", sum, c.SHA256)
 			}
 			sig, err := Text(c.Signature)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			if !Verify(key, got, sig) {
 				t.Error("signature does not verify")
 			}
@@ -135,9 +122,7 @@ func TestByteVectors(t *testing.T) {
 	}
 	for _, c := range load(t).Bytes {
 		body, err := base64.StdEncoding.DecodeString(c.Body)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		got := ""
 		if _, err := strict.Parse("x", body, limits); err != nil {
 			got = err.(*strict.Error).Code
@@ -156,9 +141,7 @@ func TestByteVectors(t *testing.T) {
 func TestSignatureEncodings(t *testing.T) {
 	v := load(t)
 	key, err := PublicKey(unhex(t, v.Key.Public))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	var message []byte
 	for _, c := range v.Canonical {
 		if c.Name == v.Signatures.Message {
@@ -267,9 +250,7 @@ func TestText(t *testing.T) {
 
 func TestCanonicalWithout(t *testing.T) {
 	d, err := strict.Parse("x", []byte(`{"b":1,"signatures":[2],"a":{"signatures":3}}`), limits)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	got, err := CanonicalWithout(d.Root, "signatures", "absent")
 	if err != nil || string(got) != `{"a":{"signatures":3},"b":1}` {
 		t.Errorf("%s, %v", got, err)
@@ -298,9 +279,7 @@ func TestRounded(t *testing.T) {
 		"a~/b": {"c": -9007199254740993}
 	}`
 	d, err := strict.Parse("x", []byte(text), limits)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if got := Rounded(d.Root); got != "/a~0~1b/c" {
 		t.Errorf("%q", got)
 	}
@@ -314,9 +293,7 @@ func TestRounded(t *testing.T) {
 		`[0, 0, 1e-400, 0, 0, 0, 0, 0, 0, 0, [1e-400]]`: "/10/0",
 	} {
 		d, err := strict.Parse("x", []byte(text), limits)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		if got := Rounded(d.Root); got != want {
 			t.Errorf("%s: %q, want %q", text, got, want)
 		}
@@ -363,9 +340,7 @@ func FuzzCanonical(f *testing.F) {
 			return
 		}
 		first, err := Canonical(d.Root)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		again, err := strict.Parse("y", first, limits)
 		if err != nil {
 			t.Fatalf("%s: %v", first, err)

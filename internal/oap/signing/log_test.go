@@ -7,28 +7,24 @@ import (
 	"testing"
 
 	"golang.org/x/mod/sumdb/note"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 )
 
 func TestWriteLogKey(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "log.key")
 	const origin = "registry.example.org/oap/log"
 	public, err := WriteLogKey(file, origin)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	private, found := strings.CutPrefix(string(text), "oap-gate log key v1\n")
 	signer, err := note.NewSigner(strings.TrimSuffix(private, "\n"))
 	if err != nil || !found || signer.Name() != origin {
 		t.Fatalf("the file holds no key of the log: %v", err)
 	}
 	verifier, err := note.NewVerifier(public)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if signature, err := signer.Sign([]byte("x")); err != nil || !verifier.Verify([]byte("x"), signature) {
 		t.Errorf("the keys are not a pair: %v", err)
 	}

@@ -26,6 +26,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/did"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/receipt"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/needs"
 )
 
@@ -46,9 +47,7 @@ func pemOf(kind string, der []byte) string {
 func pkcs8Of(t testing.TB, k any) []byte {
 	t.Helper()
 	der, err := x509.MarshalPKCS8PrivateKey(k)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return der
 }
 
@@ -103,13 +102,9 @@ func TestRefusals(t *testing.T) {
 	private := key(t)
 	public := private[ed25519.SeedSize:]
 	rsaKey, err := rsa.GenerateKey(rand.Reader, 2048)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	ecKey, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	ecDER, _ := x509.MarshalECPrivateKey(ecKey)
 	publicDER, _ := x509.MarshalPKIXPublicKey(private.Public())
 	good := pemOf("PRIVATE KEY", pkcs8Of(t, private))
@@ -237,9 +232,7 @@ func TestShows(t *testing.T) {
 // TestNotShown checks that no way of printing a key shows its private half, as a panic would.
 func TestNotShown(t *testing.T) {
 	k, err := read(forms(t)["JWK"])
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%x", "%d", "%T"} {
 		text := fmt.Sprintf(verb, k)
 		if leak := shows(text, seed); leak != "" || verb != "%T" && !strings.Contains(text, "z6Mk") {
@@ -254,18 +247,14 @@ func TestNotShown(t *testing.T) {
 
 func TestSign(t *testing.T) {
 	k, err := New()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	message := []byte("canonical")
 	text, err := k.Sign(message)
 	if err != nil || !receipt.VerifyBy([]did.Key{{Public: k.Public()}}, message, text) {
 		t.Errorf("Sign = %q, %v", text, err)
 	}
 	d, err := did.Parse(k.DID())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	doc, err := did.Local(d)
 	if err != nil || !doc.Keys[0].Public.Equal(k.Public()) {
 		t.Errorf("the did:key %s is of another key: %v", k.DID(), err)
@@ -285,14 +274,10 @@ func TestSign(t *testing.T) {
 
 func TestWriteFile(t *testing.T) {
 	k, err := New()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	dir := t.TempDir()
 	path := filepath.Join(dir, "key.pem")
-	if err := k.WriteFile(path); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, k.WriteFile(path))
 	info, err := os.Stat(path)
 	if err != nil || runtime.GOOS != "windows" && info.Mode() != 0o600 {
 		t.Fatalf("%v, %v", info.Mode(), err)
@@ -331,9 +316,7 @@ func TestWriteFile(t *testing.T) {
 func list(t *testing.T, dir string) (names []string) {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for _, e := range entries {
 		names = append(names, e.Name())
 	}
@@ -342,17 +325,11 @@ func list(t *testing.T, dir string) (names []string) {
 
 func TestNoWorkTree(t *testing.T) {
 	k, err := New()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	tree := t.TempDir()
 	below := filepath.Join(tree, "a", "b")
-	if err := os.MkdirAll(below, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(tree, ".git"), []byte("gitdir: elsewhere\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.MkdirAll(below, 0o755))
+	must.OK(t, os.WriteFile(filepath.Join(tree, ".git"), []byte("gitdir: elsewhere\n"), 0o644))
 	links := []string{below, filepath.Join(t.TempDir(), "link")}
 	if err := os.Symlink(below, links[1]); err != nil {
 		links = links[:1]
@@ -375,18 +352,12 @@ func TestExposed(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "key")
 	for mode, want := range map[fs.FileMode]bool{0o600: false, 0o400: false, 0o640: true, 0o604: true, 0o644: true,
 		0o622: false} {
-		if err := os.WriteFile(path, []byte(forms(t)["JWK"]), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Chmod(path, mode); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(path, []byte(forms(t)["JWK"]), 0o600))
+		must.OK(t, os.Chmod(path, mode))
 		if _, warning, err := Read(path, nil); err != nil || (warning != "") != want {
 			t.Errorf("%04o: %q, %v", mode, warning, err)
 		}
-		if err := os.Remove(path); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.Remove(path))
 	}
 }
 
@@ -406,9 +377,7 @@ func TestOpenSSL(t *testing.T) {
 	}
 	openssl("genpkey", "-algorithm", "ED25519", "-out", "made.pem")
 	k, _, err := Read(filepath.Join(dir, "made.pem"), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	publicOf := func(file string) string {
 		block, _ := pem.Decode([]byte(openssl("pkey", "-in", file, "-pubout")))
 		return string(block.Bytes[len(block.Bytes)-ed25519.PublicKeySize:])
@@ -416,9 +385,7 @@ func TestOpenSSL(t *testing.T) {
 	if publicOf("made.pem") != string(k.Public()) {
 		t.Error("openssl gives the key another public half")
 	}
-	if err := k.WriteFile(filepath.Join(dir, "written.pem")); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, k.WriteFile(filepath.Join(dir, "written.pem")))
 	if publicOf("written.pem") != string(k.Public()) {
 		t.Error("openssl reads another key from what was written")
 	}

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 )
 
 // TestKeyForFile checks that a key which is given as the name of a file is refused and not repeated, and that the long
@@ -61,9 +63,7 @@ func TestReadPublic(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "public")
 	for _, text := range []string{whole.Multikey(), whole.DID(),
 		`{"kty":"OKP","crv":"Ed25519","x":"` + whole.X() + `"}`} {
-		if err := os.WriteFile(file, []byte(text+"\n"), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(file, []byte(text+"\n"), 0o644))
 		k, private, _, err := ReadPublic(file, nil)
 		if err != nil || private || k.DID() != whole.DID() {
 			t.Errorf("%s: private %t, %v", text, private, err)

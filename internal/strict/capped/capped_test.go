@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"testing/iotest"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 )
 
 func TestReadAll(t *testing.T) {
@@ -26,16 +28,12 @@ func TestReadAll(t *testing.T) {
 func TestReadPlain(t *testing.T) {
 	dir := t.TempDir()
 	root, err := OpenRoot(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer root.Close()
 	err = errors.Join(os.WriteFile(filepath.Join(dir, "file"), []byte("abc"), 0o600),
 		os.Mkdir(filepath.Join(dir, "directory"), 0o700), os.Symlink("file", filepath.Join(dir, "link")),
 		os.Symlink(dir, filepath.Join(dir, "out")))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for name, want := range map[string]error{"file": nil, "link": nil, "directory": ErrNotPlain, "x": fs.ErrNotExist} {
 		if data, err := ReadPlain(root, name, 3); !errors.Is(err, want) || err == nil && string(data) != "abc" {
 			t.Errorf("%s gives %q, %v", name, data, err)
@@ -54,9 +52,7 @@ func TestReadFile(t *testing.T) {
 	if _, err := ReadFile(path, 3); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("got %v", err)
 	}
-	if err := os.WriteFile(path, []byte("abc"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(path, []byte("abc"), 0o600))
 	if data, err := ReadFile(path, 3); string(data) != "abc" || err != nil {
 		t.Errorf("got %q, %v", data, err)
 	}

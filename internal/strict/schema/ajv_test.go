@@ -15,6 +15,7 @@ import (
 
 	"github.com/openagentprotocol-OAP/oap-gate/docs/schemas"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 )
 
 // ajvDirectory names the node_modules directory in which `npm i ajv@8.20.0 ajv-formats@3.0.1` put the peer.
@@ -57,9 +58,7 @@ func ajvModules(t *testing.T) string {
 func askAjv(t *testing.T, directory string, in ajvInput) ajvOutput {
 	t.Helper()
 	text, err := json.Marshal(in)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	cmd := exec.Command("node", filepath.Join("testdata", "ajv.cjs"), directory)
 	cmd.Stdin = bytes.NewReader(text)
 	var stderr bytes.Buffer
@@ -69,9 +68,7 @@ func askAjv(t *testing.T, directory string, in ajvInput) ajvOutput {
 		t.Fatalf("running node: %v: %s", err, stderr.String())
 	}
 	var out ajvOutput
-	if err := json.Unmarshal(answer, &out); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, json.Unmarshal(answer, &out))
 	return out
 }
 
@@ -230,9 +227,7 @@ func decode(t testing.TB, text string) any {
 	d := json.NewDecoder(strings.NewReader(text))
 	d.UseNumber()
 	var v any
-	if err := d.Decode(&v); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, d.Decode(&v))
 	return v
 }
 
@@ -246,9 +241,7 @@ func mutants(t testing.TB, r *rand.Rand, seed string, n int) []string {
 			v = mutate(r, v)
 		}
 		text, err := json.Marshal(v)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		out = append(out, string(text))
 	}
 	return out
@@ -267,9 +260,7 @@ func TestAjvDocuments(t *testing.T) {
 		valid := 0
 		for i, text := range texts {
 			doc, err := strict.Parse("x.json", []byte(text), strict.RegistryFile)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			ours := Builtin(name).Validate(doc.Root)
 			theirs := slices.Sorted(slices.Values(out.Documents[name][i][1:]))
 			theirs = slices.DeleteFunc(theirs, func(violation string) bool { // of a wrong type only the type is told
@@ -305,9 +296,7 @@ func TestAjvFormats(t *testing.T) {
 	out := askAjv(t, directory, in)
 	for name, texts := range in.Formats {
 		s, err := Compile("x", fmt.Appendf(nil, `{"format":%q}`, name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		valid := 0
 		for i, text := range texts {
 			ours := s.Validate(text) == nil
@@ -387,16 +376,12 @@ func TestAjvSchemas(t *testing.T) {
 		s := randomSchema(r, 2, true).(map[string]any)
 		s["$defs"] = map[string]any{"d": randomSchema(r, 0, false)}
 		text, err := json.Marshal(s)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		name := fmt.Sprint(i)
 		in.Schemas[name] = string(text)
 		for range 20 {
 			text, err := json.Marshal(randomValue(r, 3))
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			in.Documents[name] = append(in.Documents[name], string(text))
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 )
 
 func BenchmarkValidate(b *testing.B) {
@@ -23,9 +24,7 @@ func BenchmarkValidateByLibrary(b *testing.B) {
 	root := decode(b, seeds["listing"])
 	b.ReportAllocs()
 	for b.Loop() {
-		if err := s.library.Validate(root); err != nil {
-			b.Fatal(err)
-		}
+		must.OK(b, s.library.Validate(root))
 	}
 }
 
@@ -35,9 +34,7 @@ func BenchmarkParseAndValidate(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		doc, err := strict.Parse("x.json", text, strict.RegistryFile)
-		if err != nil {
-			b.Fatal(err)
-		}
+		must.OK(b, err)
 		if v := s.Validate(doc.Root); v != nil {
 			b.Fatal(v)
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/openagentprotocol-OAP/oap-gate/docs/schemas"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 )
 
 // publishedDirectories names directories, as PATH does, with the schemas that the registry and the specification
@@ -34,9 +35,7 @@ var published = map[string]struct{ file, digest string }{
 func structure(t *testing.T, text []byte) any {
 	t.Helper()
 	var v any
-	if err := json.Unmarshal(text, &v); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, json.Unmarshal(text, &v))
 	s := newSurvey(v)
 	for _, sub := range s.subschemas {
 		if object, ok := sub.(map[string]any); ok {
@@ -53,9 +52,7 @@ func TestBuiltinStructure(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			got := structure(t, schemas.Text(name))
 			text, err := json.Marshal(got)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			sum := sha256.Sum256(text)
 			if digest := hex.EncodeToString(sum[:]); digest != want.digest {
 				t.Errorf("structure of the built-in schema has sha256 %s, that of the published one %s", digest,
@@ -71,9 +68,7 @@ func TestBuiltinStructure(t *testing.T) {
 					break
 				}
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			if published := structure(t, beside); !reflect.DeepEqual(got, published) {
 				t.Errorf("structure differs from the published schema: %s", cmp.Diff(published, got))
 			}

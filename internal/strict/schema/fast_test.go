@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 )
 
 // agree compares the fast verdict with the library's.
@@ -37,9 +39,7 @@ func TestFastVerdictOnRandomSchemas(t *testing.T) {
 	fast, valid := 0, 0
 	for range 1000 {
 		text, err := json.Marshal(randomSchema(r, 2, false))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		s, err := Compile("x", text)
 		if err != nil {
 			t.Fatalf("%s: %v", text, err)

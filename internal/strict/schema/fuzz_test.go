@@ -8,6 +8,7 @@ import (
 
 	"github.com/openagentprotocol-OAP/oap-gate/docs/schemas"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 )
 
 // FuzzValidate checks that no document makes Validate panic, that the fast verdict is the library's, and that two
@@ -84,9 +85,7 @@ func FuzzPattern(f *testing.F) {
 			return
 		}
 		e, err := parsePattern(source)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		re, err := regexp.Compile(e.re2())
 		if err != nil {
 			t.Fatalf("%q as %q: %v", source, e.re2(), err)

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 )
 
 // parityCase is one listing with the verdict of Ajv 2020 (allErrors, strict: false) and ajv-formats.
@@ -25,13 +26,9 @@ type parityCase struct {
 func parityCases(t testing.TB) []parityCase {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("testdata", "ajv-parity.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	var file struct{ Cases []parityCase }
-	if err := json.Unmarshal(text, &file); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, json.Unmarshal(text, &file))
 	return file.Cases
 }
 
@@ -75,9 +72,7 @@ func TestParity(t *testing.T) {
 			case err == nil:
 				root = doc.Root
 			default: // the two that strict JSON refuses are read as JSON.parse reads them
-				if err := json.Unmarshal([]byte(c.Listing), &root); err != nil {
-					t.Fatal(err)
-				}
+				must.OK(t, json.Unmarshal([]byte(c.Listing), &root))
 			}
 			got := Builtin("listing").Validate(root)
 			if (got == nil) != c.Valid {

@@ -9,14 +9,14 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 )
 
 func compileText(t testing.TB, text string) *Schema {
 	t.Helper()
 	s, err := Compile("x.json", []byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return s
 }
 

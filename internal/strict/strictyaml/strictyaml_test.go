@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 )
 
 const lessIndented = "f.yml:2:1: the line continues the value of line 1 and is indented less than it; expected at " +
@@ -91,9 +93,7 @@ func TestParse(t *testing.T) {
 
 func TestMember(t *testing.T) {
 	root, err := Parse("f.yml", []byte("on:\n  push: 1\n"), 100)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	_, on := Member(root, "on")
 	name, value := Member(on, "push")
 	if name == nil || name.Line != 2 || name.Column != 3 || value.Value != "1" {

@@ -10,6 +10,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 )
 
 // The honest producer and the honest subscriber understand each other without the gate: the subscriber's replies decide
@@ -17,9 +19,7 @@ import (
 func TestPair(t *testing.T) {
 	for _, o := range []SubscriberOptions{{Level: 1, Reference: true}, {Level: 2}, {Level: 3, Rate: 50}} {
 		p, err := Start(Options{Reference: o.Reference, Prefix: map[bool]string{false: "/aaep/v1"}[o.Reference]})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		var seen sightings
 		o.URL, o.Sees = p.URL, seen.add
 		ctx, stop := context.WithCancel(t.Context())
@@ -43,9 +43,7 @@ func TestPair(t *testing.T) {
 			t.Fatalf("%+v: no subscriber connects", o)
 		}
 		resp, err := http.Post(base+"/sessions", "application/json", strings.NewReader(`{"user_message":"pay"}`))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		_, _ = io.Copy(io.Discard, resp.Body)
 		resp.Body.Close()
 		if !seen.within(10*time.Second, func() bool { return seen.has("session.completed") }) {

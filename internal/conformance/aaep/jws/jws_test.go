@@ -11,6 +11,8 @@ import (
 	"math/big"
 	"strings"
 	"testing"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 )
 
 func TestParseKey(t *testing.T) {
@@ -81,16 +83,12 @@ func TestParseJWS(t *testing.T) {
 // TestLargeKey requires a key of a certificate to be of a usual size: one signature of a larger one takes minutes.
 func TestLargeKey(t *testing.T) {
 	_, ca, err := ed25519.GenerateKey(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for bits, want := range map[int]bool{leastRSA - 1: false, leastRSA: true, mostRSA: true, mostRSA + 1: false} {
 		n := new(big.Int).SetBit(big.NewInt(1), bits-1, 1)
 		template := &x509.Certificate{SerialNumber: big.NewInt(1)}
 		der, err := x509.CreateCertificate(nil, template, template, &rsa.PublicKey{N: n, E: 65537}, ca)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		j := &Signed{header: map[string]any{"x5c": []any{base64.StdEncoding.EncodeToString(der)}}}
 		_, err = ParseKey(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}))
 		if got := j.OwnKey() != nil; got != want || (err == nil) != want {
@@ -102,14 +100,10 @@ func TestLargeKey(t *testing.T) {
 // A certificate whose key is of an unknown kind is refused: it must not count as no key.
 func TestUnknownKey(t *testing.T) {
 	public, ca, err := ed25519.GenerateKey(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	template := &x509.Certificate{SerialNumber: big.NewInt(1)}
 	der, err := x509.CreateCertificate(nil, template, template, public, ca)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	of448 := bytes.Replace(der, []byte("\x2b\x65\x70\x03\x21\x00"), []byte("\x2b\x65\x71\x03\x21\x00"), 1)
 	for want, der := range map[string][]byte{"": der, "unknown kind": of448} {
 		key, err := ParseKey(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}))
@@ -156,9 +150,7 @@ func TestSignatures(t *testing.T) {
 		}
 	}
 	_, private, err := ed25519.GenerateKey(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	text, err := Sign(private, "", true, []byte("{}"))
 	if j, wrong := Parse(text); err != nil || wrong != "" || !j.By(j.OwnKey()) {
 		t.Errorf("%s: %v %s", text, err, wrong)

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/gittest"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 )
 
 // TestAsGitDoes compares which untracked files count with git, one file of patterns at a time.
@@ -113,9 +114,7 @@ func untracked(t *testing.T, root, dir string, scopes []Scope) []string {
 		scopes = append(slices.Clone(scopes), Scope{Directory: dir, Patterns: Parse(text)})
 	}
 	entries, err := os.ReadDir(filepath.Join(root, dir))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	var files []string
 	for _, e := range entries {
 		path := dir + e.Name()

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/needs"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
@@ -72,9 +73,7 @@ func TestHolds(t *testing.T) {
 // The model speaks both forms, as one answer or as a stream, and calls only what is offered.
 func TestModel(t *testing.T) {
 	s, err := startServer([]string{"m-1", "m-2", "m-3"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer s.http.Close()
 	s.begin(script{prompt: "Go.", calls: []call{{"probe_a", map[string]any{"x": 1}}}, answer: "Done."})
 	const tools = `"tools":[{"name":"other"},{"type":"function","function":{"name":"ns-probe-a"}}]`
@@ -97,9 +96,7 @@ func TestModel(t *testing.T) {
 		{"/v1/responses", "{}", "404"},
 	} {
 		resp, err := http.Post(s.url()+c.path, "application/json", strings.NewReader(c.body))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		body, _ := io.ReadAll(resp.Body)
 		resp.Body.Close()
 		if !strings.Contains(string(body), c.want) {
@@ -114,9 +111,7 @@ func TestModel(t *testing.T) {
 // What keys and addresses the caller has do not reach the runtime, and HOME does.
 func TestEnvironment(t *testing.T) {
 	s, err := startServer(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer s.http.Close()
 	of := &trial{Options: Options{Env: []string{"HOME=/h", "OPENAI_API_KEY=secret", "https_proxy=x",
 		"MISTRAL_API_KEY=y", "PROBE_NONE=z"}, Operator: &Operator{Env: map[string]string{"URL": "{openai_url}"}}},
@@ -142,9 +137,7 @@ func TestAgents(t *testing.T) {
 	of.Operator.AgentYAML = map[string]any{"model": map[string]any{"preferred": "x:{model}", "name": "y"}}
 	a := of.newAgent("probe_a", "*, word\nreturn word")
 	a.files["hooks/probe.py"] = of.probe("", "hooks")
-	if err := of.write(a); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, of.write(a))
 	if text := of.manifest(a.members); !strings.Contains(text, "model:\n  name: m\n  preferred: \"x:m\"\n") {
 		t.Error(text)
 	}
@@ -179,9 +172,7 @@ func TestRuntime(t *testing.T) {
 				return Ended{cmd.ProcessState.ExitCode(), string(out), time.Since(began)}
 			}}
 		results, err := o.Run(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		all := map[string]verdict.Verdict{}
 		for _, r := range results {
 			all[strings.TrimPrefix(r.Check, "gap-runtime-")] = r.Verdict
@@ -206,15 +197,11 @@ func TestRuntime(t *testing.T) {
 func FuzzRequest(f *testing.F) {
 	f.Add([]byte(`{"messages":[{"role":"user","content":"Go."}]}`))
 	s, err := startServer(nil)
-	if err != nil {
-		f.Fatal(err)
-	}
+	must.OK(f, err)
 	f.Cleanup(func() { s.http.Close() })
 	f.Fuzz(func(t *testing.T, body []byte) {
 		resp, err := http.Post(s.url()+"/chat/completions", "application/json", bytes.NewReader(body))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		defer resp.Body.Close()
 		if out, _ := io.ReadAll(resp.Body); resp.StatusCode == http.StatusOK && !json.Valid(out) &&
 			!bytes.Contains(out, []byte("data:")) {

@@ -17,6 +17,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/did"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/receipt"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/signature"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 )
 
 const tool = "did:web:tool.example"
@@ -42,18 +43,14 @@ func key(name string) ed25519.PrivateKey {
 func encode(t *testing.T, o object) []byte {
 	t.Helper()
 	text, err := json.MarshalIndent(o, "", "  ")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return text
 }
 
 func canonical(t *testing.T, o object, without ...string) []byte {
 	t.Helper()
 	text, err := signature.CanonicalWithout(o, without...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return text
 }
 
@@ -67,23 +64,17 @@ func document(t *testing.T, names ...string) *did.Document {
 			base64.RawURLEncoding.EncodeToString(key(name).Public().(ed25519.PublicKey))))
 	}
 	id, err := did.Parse(tool)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	doc, err := did.ParseDocument("d", fmt.Appendf(nil, `{"id":%q,"verificationMethod":[%s]}`, tool,
 		strings.Join(methods, ",")), id, time.Time{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return doc
 }
 
 func explained(t *testing.T, text []byte, d *did.Document, by string, known ...receipt.Known) string {
 	t.Helper()
 	r, err := receipt.Parse("u", text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if receipt.VerifyImplementation(r, d, tool).Verified() {
 		t.Error("it verifies")
 	}
@@ -101,9 +92,7 @@ func TestSignature(t *testing.T) {
 	b64 := base64.RawURLEncoding.EncodeToString
 	short, long := sha256.Sum256(right), sha512.Sum512(right)
 	var indented bytes.Buffer
-	if err := json.Indent(&indented, right, "", "  "); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, json.Indent(&indented, right, "", "  "))
 	spaced := bytes.ReplaceAll(bytes.ReplaceAll(right, []byte(`,"`), []byte(`, "`)), []byte(`":`), []byte(`": `))
 	escaped := []byte(strings.NewReplacer("ü", `\u00fc`, "😀", `\ud83d\ude00`).Replace(string(right)))
 	with := func(name string, value any) object {
