@@ -101,19 +101,20 @@ func digest(files ...[]byte) string {
 // Verify judges the signature of a commit. The validity of keys and signatures is judged at the time at, at which the
 // commit landed. That of an OpenPGP key is also judged at the time that the signature says.
 func (v *Verifier) Verify(c *gitstore.CommitObject, at time.Time) Result {
-	if len(c.Signature) > maxSignature {
-		return bad("the signature has %d bytes, at most %d are read", len(c.Signature), maxSignature)
+	of := signatureOf(c)
+	if len(of.signature) > maxSignature {
+		return bad("the signature has %d bytes, at most %d are read", len(of.signature), maxSignature)
 	}
-	switch c.Signed {
-	case gitstore.Unsigned:
+	switch of.kind {
+	case noSignature:
 		return Result{Verdict: Unsigned}
-	case gitstore.OpenPGP:
-		return v.verifyOpenPGP(c.Payload, c.Signature, at)
-	case gitstore.SSH:
-		return v.verifySSH(c.Payload, c.Signature, at)
-	case gitstore.X509:
+	case byOpenPGP:
+		return v.verifyOpenPGP(of.payload, of.signature, at)
+	case bySSH:
+		return v.verifySSH(of.payload, of.signature, at)
+	case byX509:
 		return Result{Verdict: UnknownKey, Detail: "the signature is by X.509, for which no keys can be given"}
-	case gitstore.SeveralSignatures:
+	case severalSignatures:
 		return bad("more than one signature header")
 	}
 	return bad("the signature is of no known kind")

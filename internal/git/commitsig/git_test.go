@@ -146,7 +146,7 @@ func (b *bench) compare(v *Verifier, cases []verdictCase) {
 			at, object := c.at, decode(t, b.raw(c.commit))
 			if at.IsZero() {
 				at = time.Unix(epoch+86400, 0)
-				if object.Signed == gitstore.SSH && object.When > 0 {
+				if signatureOf(object).kind == bySSH && object.When > 0 {
 					at = time.Unix(object.When, 0)
 				}
 			}

@@ -180,7 +180,8 @@ func TestSSH(t *testing.T) {
 	}
 	// The certificate's principals, changed under the authority's signature.
 	forged := withSignature(without,
-		forge(t, string(decode(t, b.raw(cert(ca, "c15", "-n", "u@example.net", "-V", in))).Signature), "u@example.net",
+		forge(t, string(signatureOf(decode(t, b.raw(cert(ca, "c15", "-n", "u@example.net", "-V", in)))).signature),
+			"u@example.net",
 			"u@example.com"))
 	cases = append(cases, verdictCase{name: "forged certificate", commit: b.store(forged), want: Bad})
 	b.compare(v, cases)

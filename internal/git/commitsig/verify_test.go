@@ -88,9 +88,9 @@ func TestSignersSHA256(t *testing.T) {
 // FuzzSignature checks that no signature of foreign making is good for a commit that nobody signed.
 func FuzzSignature(f *testing.F) {
 	v, byPGP, bySSH := trusted(f)
-	block, _ := pem.Decode(decode(f, bySSH).Signature)
+	block, _ := pem.Decode(signatureOf(decode(f, bySSH)).signature)
 	f.Add(block.Bytes)
-	sig, err := armor.Decode(bytes.NewReader(decode(f, byPGP).Signature))
+	sig, err := armor.Decode(bytes.NewReader(signatureOf(decode(f, byPGP)).signature))
 	must.OK(f, err)
 	var blob bytes.Buffer
 	if _, err := blob.ReadFrom(sig.Body); err != nil {
@@ -130,11 +130,18 @@ func FuzzCommit(f *testing.F) {
 			return
 		}
 		got := v.Verify(c, judgedAt)
-		if got.Verdict == Good && string(c.Payload) != unsignedText {
-			t.Errorf("judged %+v, payload %q", got, c.Payload)
+		of := signatureOf(c)
+		if got.Verdict == Good && string(of.payload) != unsignedText {
+			t.Errorf("judged %+v, payload %q", got, of.payload)
 		}
-		if (got.Verdict == Unsigned) != (c.Signed == gitstore.Unsigned) {
-			t.Errorf("judged %+v, signature kind %d", got, c.Signed)
+		if (got.Verdict == Unsigned) != (of.kind == noSignature) || len(of.payload)+len(of.signature) > len(raw) {
+			t.Errorf("judged %+v, the signature is %+v", got, of)
+		}
+		if of.payload != nil {
+			if again, err := gitstore.DecodeCommit(of.payload); err != nil || signatureOf(again).kind != noSignature ||
+				again.Tree != c.Tree {
+				t.Errorf("payload %q gives %+v, %v", of.payload, again, err)
+			}
 		}
 	})
 }

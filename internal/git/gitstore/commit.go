@@ -10,7 +10,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitobject"
 )
 
-// CommitObject is what a commit object says. Its slices are part of the object's bytes, Payload excepted.
+// CommitObject is what a commit object says. Its slices are part of the object's bytes.
 type CommitObject struct {
 	Tree      gitobject.ID
 	Parents   []gitobject.ID
@@ -23,40 +23,21 @@ type CommitObject struct {
 	// Fault is why git refuses to receive the commit if transfer.fsckObjects is set; nil if it does not.
 	Fault *gitfsck.Fault
 
-	// Payload is what the signature was made over: the commit without its signature headers; nil unless there is
-	// exactly one signature. Signature is its text, with line ends.
-	Payload   []byte
-	Signature []byte
-	Signed    SignatureKind
+	Data []byte // all of the object, for its signature
 }
-
-// SignatureKind says what kind of signature a commit has, by its first line.
-type SignatureKind uint8
-
-// The kinds of signatures.
-const (
-	Unsigned SignatureKind = iota
-	OpenPGP
-	SSH
-	X509
-	UnknownSignature  // of no kind that Git writes
-	SeveralSignatures // more than one signature header: to be refused
-)
 
 // maxWhen is 9999-12-31T23:59:59Z.
 const maxWhen = 253402300799
 
 // DecodeCommit reads the bytes of a commit object as git does: tree and parents strictly, then author and committer if
-// they follow, then the message after the first empty line. What else there is wrong is Fault and no error. In a SHA-1
-// clone the signature is the header gpgsig, in a SHA-256 clone gpgsig-sha256; the other one is not part of the payload,
-// as in Git. Errors are ErrMalformed.
+// they follow, then the message after the first empty line. What else there is wrong is Fault and no error. Errors are
+// ErrMalformed.
 func DecodeCommit(data []byte) (*CommitObject, error) {
-	d := commitDecoder{rest: data}
+	d := commitDecoder{rest: data, commit: CommitObject{Data: data}}
 	if err := d.decode(data); err != nil {
 		return nil, &Error{Op: "decoding commit", Err: fmt.Errorf("%w: %w", ErrMalformed, err)}
 	}
 	d.commit.Fault = gitfsck.Commit(data)
-	d.commit.sign(data)
 	return &d.commit, nil
 }
 
@@ -151,55 +132,4 @@ func when(person []byte) (int64, bool) {
 
 func isZone(s string) bool {
 	return len(s) == 5 && (s[0] == '+' || s[0] == '-') && strings.Trim(s[1:], "0123456789") == ""
-}
-
-// sign splits the commit into signature and payload, as git's parse_signed_commit does.
-func (c *CommitObject) sign(data []byte) {
-	own := "gpgsig"
-	if c.Tree.Size() == 32 {
-		own = "gpgsig-sha256"
-	}
-	headers := data[:len(data)-len(c.Message)]
-	if !bytes.Contains(headers, []byte("\n"+own+" ")) {
-		return
-	}
-	var signature []byte
-	payload := make([]byte, 0, len(data))
-	count := 0
-	inOwn, inOther := false, false
-	for line := range bytes.Lines(headers) {
-		if line[0] != ' ' {
-			inOwn = bytes.HasPrefix(line, []byte(own+" "))
-			inOther = !inOwn && bytes.HasPrefix(line, []byte("gpgsig"))
-			if inOwn {
-				count++
-				line = line[len(own):]
-			}
-		}
-		switch {
-		case inOwn:
-			signature = append(signature, line[1:]...)
-		case !inOther:
-			payload = append(payload, line...)
-		}
-	}
-	if count > 1 {
-		c.Signed = SeveralSignatures
-		return
-	}
-	c.Payload, c.Signature = append(payload, c.Message...), signature
-	c.Signed = signatureKind(signature)
-}
-
-func signatureKind(text []byte) SignatureKind {
-	switch {
-	case bytes.HasPrefix(text, []byte("-----BEGIN PGP SIGNATURE-----")),
-		bytes.HasPrefix(text, []byte("-----BEGIN PGP MESSAGE-----")):
-		return OpenPGP
-	case bytes.HasPrefix(text, []byte("-----BEGIN SSH SIGNATURE-----")):
-		return SSH
-	case bytes.HasPrefix(text, []byte("-----BEGIN SIGNED MESSAGE-----")):
-		return X509
-	}
-	return UnknownSignature
 }

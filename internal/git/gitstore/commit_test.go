@@ -1,17 +1,13 @@
 package gitstore
 
 import (
-	"bytes"
 	"errors"
-	"os"
-	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitobject"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/test/needs"
 )
 
 func TestDecodeCommit(t *testing.T) {
@@ -43,8 +39,8 @@ func TestDecodeCommit(t *testing.T) {
 		switch {
 		case test.want == "" && err != nil:
 			t.Errorf("%s: %v", test.name, err)
-		case test.want == "" && (c.When != 1700000000 || !c.Dated || c.Signed != Unsigned || c.Fault != nil ||
-			string(c.Message) != message || len(c.Parents) > 0):
+		case test.want == "" && (c.When != 1700000000 || !c.Dated || c.Fault != nil ||
+			string(c.Message) != message || string(c.Data) != test.data || len(c.Parents) > 0):
 			t.Errorf("%s: got %+v", test.name, c)
 		case test.want != "" && (err == nil || !strings.Contains(err.Error(), test.want) ||
 			!errors.Is(err, ErrMalformed)):
@@ -105,90 +101,6 @@ func TestCommitterTime(t *testing.T) {
 	} {
 		if got, ok := when([]byte(line)); ok != (want >= 0) || ok && got != want {
 			t.Errorf("%q: got %d, %v, want %d", line, got, ok, want)
-		}
-	}
-}
-
-// Payload and signature are what git hands to the program that verifies.
-func TestSignatureAsGit(t *testing.T) {
-	needs.Program(t, "sh", "cat")
-	c := newClone(t)
-	said := filepath.Join(c.Dir, "payload")
-	c.Write("verify", "#!/bin/sh\nfor a; do case $a in /*|.*) cat \"$a\" >'"+said+".sig';; esac; done\ncat >'"+said+
-		"'\nexit 1\n")
-	must.OK(t, os.Chmod(filepath.Join(c.Dir, "verify"), 0o777))
-	c.Config("gpg.program", filepath.Join(c.Dir, "verify"))
-	other := strings.Replace(pgp, "gpgsig ", "gpgsig-sha256 ", 1)
-	for name, data := range map[string]string{
-		"signed":               plain + pgp + "\nmessage\n",
-		"encoding before":      plain + "encoding x\n" + pgp + "\nmessage\n",
-		"encoding after":       plain + pgp + "encoding x\n\nmessage\n",
-		"mergetag before":      plain + "mergetag object x\n gpgsig y\n" + pgp + "\nmessage\n",
-		"other hash after":     plain + pgp + other + "\nmessage\n",
-		"other hash before":    plain + other + pgp + "\nmessage\n",
-		"message like headers": plain + pgp + "\ngpgsig x\n y\n" + pgp,
-		"no message":           plain + pgp + "\n",
-	} {
-		t.Run(name, func(t *testing.T) {
-			commit, err := DecodeCommit([]byte(data))
-			must.OK(t, err)
-			if commit.Signed != OpenPGP {
-				t.Fatalf("signed %v, want OpenPGP", commit.Signed)
-			}
-			id := c.GitInput(data, "hash-object", "-w", "-t", "commit", "--stdin")
-			if out, err := c.Try("", "verify-commit", id); err == nil {
-				t.Fatalf("git verifies it: %s", out)
-			}
-			for file, got := range map[string][]byte{said: commit.Payload, said + ".sig": commit.Signature} {
-				if want, err := os.ReadFile(file); err != nil || !bytes.Equal(got, want) {
-					t.Errorf("got %q, git says %q, %v", got, want, err)
-				}
-			}
-		})
-	}
-}
-
-func TestSignatureKinds(t *testing.T) {
-	sig := func(first string) string { return "gpgsig -----BEGIN " + first + "-----\n x\n" }
-	for headers, want := range map[string]SignatureKind{
-		"":                               Unsigned,
-		sig("PGP SIGNATURE"):             OpenPGP,
-		sig("PGP MESSAGE"):               OpenPGP,
-		sig("SSH SIGNATURE"):             SSH,
-		sig("SIGNED MESSAGE"):            X509,
-		sig("OTHER"):                     UnknownSignature,
-		"gpgsig \n":                      UnknownSignature,
-		pgp + pgp:                        SeveralSignatures,
-		pgp + "encoding x\n" + pgp:       SeveralSignatures,
-		pgp + sig("SSH SIGNATURE"):       SeveralSignatures,
-		"gpgsig-sha256 x\n":              Unsigned,
-		"mergetag x\n gpgsig y\n":        Unsigned,
-		"encoding gpgsig\n":              Unsigned,
-		"gpgsigs -----BEGIN PGP x\n y\n": Unsigned,
-	} {
-		c, err := DecodeCommit([]byte(plain + headers + "\n"))
-		if err != nil {
-			t.Errorf("%q: %v", headers, err)
-			continue
-		}
-		if c.Signed != want {
-			t.Errorf("%q: signed %v, want %v", headers, c.Signed, want)
-		}
-		if one := want != Unsigned && want != SeveralSignatures; one != (c.Payload != nil) ||
-			one != (c.Signature != nil) {
-			t.Errorf("%q: payload %q, signature %q", headers, c.Payload, c.Signature)
-		}
-	}
-	c, err := DecodeCommit([]byte(plain + "gpgsig x\ngpgsig")) // it ends in a header without a blank
-	if err != nil || c.Signed != UnknownSignature || string(c.Payload) != plain || string(c.Signature) != "x\n" {
-		t.Errorf("a header cut short: %+v, %v", c, err)
-	}
-	wide := strings.ReplaceAll(plain, emptyTree, strings.Repeat("a", 64))
-	for headers, want := range map[string]SignatureKind{
-		pgp: Unsigned, strings.Replace(pgp, "gpgsig", "gpgsig-sha256", 1): OpenPGP,
-	} {
-		if c, err := DecodeCommit([]byte(wide + headers + "\n")); err != nil || c.Signed != want {
-			t.Errorf("SHA-256, %q: %+v, %v, want %v", headers, c, err, want)
 		}
 	}
 }
