@@ -590,6 +590,21 @@ var commandTable = []commandRow{
 			commitAs(t, w, "--amend --no-edit")
 			return nil
 		}},
+	{name: "witness of results that are not served", world: witnessedWorld, status: 3,
+		set: func(t *testing.T, w *fixture.World) {
+			must.OK(t, os.Rename(keyOf(t, "ada"), filepath.Join(w.Dir, "ada.pem")))
+			w.Web.Set(novaResults, webtest.Behaviour{Status: 404})
+		},
+		args: func(w *fixture.World) []string {
+			return inClone("witness", "https://nova.example", "--did", "did:web:ada.example", "--key",
+				filepath.Join(w.Dir, "ada.pem"), "--tests-executed", plain.SHA256(w.Web.Body(novaReceipt)))(w)
+		},
+		text: `the results at https://nova\.example/results\.json are not available: answered 404`,
+		fix:  `^have the candidate serve its results_uri$`,
+		apply: func(_ *testing.T, w *fixture.World, _ []string) []string {
+			w.Web.Page(novaResults, []byte(servedResults))
+			return nil
+		}},
 	{name: "a partial clone", status: 2, text: `not in this partial clone`,
 		set: func(t *testing.T, w *fixture.World) {
 			shell(t, w.Repo.Dir, "git config uploadpack.allowFilter true")
@@ -724,6 +739,23 @@ var commandTable = []commandRow{
 }
 
 // highWorld lists the newcomer at L4.
+// witnessedWorld has a newcomer at L4 whose Receipt names results that it does not serve.
+const witnessedWorld = `
+base:
+  - {listing: ada, level: L4, witness: [bob]}
+  - {listing: bob, level: L4, witness: [ada]}
+pr:
+  - {publish: nova, level: L4, receipt: {set: {/results_uri: "https://nova.example/results.json",
+      /results_summary: {total: 3, passed: 3, failed: 0},
+      /results_hash: "sha256:f6566da4f31ad86dc57fbc10ef2b909fbc11f95bf767be991fff5bb8eef72494"}}}
+`
+
+const (
+	novaResults   = "https://nova.example/results.json"
+	servedResults = `{"results":[{"passed":true},{"passed":true},{"passed":true}],` +
+		`"summary":{"failed":0,"passed":3,"total":3}}`
+)
+
 const highWorld = "base:\n  - {listing: nova, level: L4, witness: [bob]}\n" +
 	"  - {listing: bob, level: L4, witness: [nova]}\n"
 

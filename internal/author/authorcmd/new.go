@@ -379,29 +379,33 @@ var decisiveSteps = map[string]bool{"manifest": true, "receipt-discovery": true,
 
 // unlistable says why a listing of a target could never pass, nil where it could.
 func (o *newOptions) unlistable(sys frame.IO, found *verify.Result) error {
+	return o.refuseSteps(sys, found, "nothing is written, since such a listing cannot pass",
+		"nothing is written, since nothing was decided", func(s verify.Step) bool {
+			needed, decisive := decisiveSteps[s.Step]
+			named := s.Step == "receipt-discovery" && o.receipt != ""
+			return decisive && !named && (needed || s.Verdict == verdict.Failed)
+		})
+}
+
+// refuseSteps refuses a target for the first of the steps that count and failed, and else for the first that decided
+// nothing: cannot and open say so. It prints the other steps that failed.
+func (o *recordFlags) refuseSteps(sys frame.IO, found *verify.Result, cannot, open string,
+	counts func(verify.Step) bool) error {
 	var refused, unsure error
 	for _, s := range found.Steps {
-		needed, decisive := decisiveSteps[s.Step]
-		fails := s.Verdict == verdict.Failed || s.Verdict == verdict.Inconclusive && needed
-		named := s.Step == "receipt-discovery" && o.receipt != ""
-		if !fails || named || !decisive {
-			continue
-		}
 		fix, code := o.verifyCommand(found.Target), ""
 		if len(s.Findings) > 0 {
 			fix, code = cmp.Or(s.Findings[0].Fix, fix), " ["+s.Findings[0].Code+"]"
 		}
-		err := refusef(fix, "nothing is written, since such a listing cannot pass: %s: %s%s", s.Step, s.Error, code)
-		if s.Verdict == verdict.Inconclusive {
-			unsure = cmp.Or(unsure, inconclusivef(fix,
-				"nothing is written, since nothing was decided: %s: %s", s.Step, s.Error))
-			continue
-		}
-		if refused != nil {
+		switch {
+		case !counts(s):
+		case s.Verdict == verdict.Inconclusive:
+			unsure = cmp.Or(unsure, inconclusivef(fix, "%s: %s: %s", open, s.Step, s.Error))
+		case s.Verdict == verdict.Failed && refused == nil:
+			refused = refusef(fix, "%s: %s: %s%s", cannot, s.Step, s.Error, code)
+		case s.Verdict == verdict.Failed:
 			fmt.Fprintf(sys.Stderr, "and %s: %s\n", s.Step, foreign.Line(s.Error))
-			continue
 		}
-		refused = err
 	}
 	return cmp.Or(refused, unsure)
 }

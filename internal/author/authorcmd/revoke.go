@@ -318,7 +318,7 @@ func (o *recordFlags) judgeRevocation(ctx context.Context, w *workspace, path st
 			switch {
 			case r.Subject != path || f.Value == checks.MoreSignatures:
 			case f.Severity == verdict.Doubt, own && f.Value == checks.AnotherTry:
-				unsure = inconclusivef("try again", "the revocation is not written: %s: %s [%s]", r.Check, f.Message,
+				unsure = inconclusivef(cmp.Or(f.Fix, "try again"), "the revocation is not written: %s: %s [%s]", r.Check, f.Message,
 					f.Code)
 			case f.Severity == verdict.Error, own:
 				return nil, refusef(f.Fix, "the revocation is not written: %s: %s [%s]", r.Check, f.Message, f.Code)

@@ -32,7 +32,6 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict/schema"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verify"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
@@ -228,7 +227,7 @@ func hasMember(root any, name string) bool {
 // witnessReceipt signs a candidate's Receipt.
 func (o *witnessOptions) witnessReceipt(ctx context.Context, sys frame.IO, w *workspace, st *checks.Standing,
 	key *signing.Key, s *witnessed) error {
-	c, err := o.candidate(ctx, w, st, s)
+	c, err := o.candidate(ctx, sys, w, st, s)
 	if err != nil {
 		return err
 	}
@@ -242,7 +241,7 @@ func (o *witnessOptions) witnessReceipt(ctx context.Context, sys frame.IO, w *wo
 	if err != nil {
 		return err
 	}
-	if err := o.verified(found); err != nil {
+	if err := o.verified(sys, found); err != nil {
 		return err
 	}
 	r := found.Facts.Receipt.Value
@@ -350,12 +349,12 @@ type candidate struct {
 }
 
 // candidate finds the Receipt, and where the other documents are.
-func (o *witnessOptions) candidate(ctx context.Context, w *workspace, st *checks.Standing,
+func (o *witnessOptions) candidate(ctx context.Context, sys frame.IO, w *workspace, st *checks.Standing,
 	s *witnessed) (*candidate, error) {
 	c := &candidate{text: s.text, src: w.src, cfg: &verify.Config{Tool: frame.Version(), Standing: st,
 		Clone: &verify.Clone{Repo: w.repo, Commit: w.base, Chosen: w.how}, Assumed: o.Assumed()}}
 	if s.text == nil {
-		return c, o.find(ctx, c, s.name)
+		return c, o.find(ctx, sys, c, s.name)
 	}
 	r, err := receipt.Parse(s.name, s.text)
 	if err != nil {
@@ -375,7 +374,7 @@ func (o *witnessOptions) candidate(ctx context.Context, w *workspace, st *checks
 }
 
 // find reads the Receipt that a target serves.
-func (o *witnessOptions) find(ctx context.Context, c *candidate, name string) error {
+func (o *witnessOptions) find(ctx context.Context, sys frame.IO, c *candidate, name string) error {
 	target, err := verify.ParseTarget(name, true)
 	if err != nil {
 		return remedy.Errorf(witnessForms, "%v", err)
@@ -388,7 +387,7 @@ func (o *witnessOptions) find(ctx context.Context, c *candidate, name string) er
 		return err
 	}
 	if found.Facts.ReceiptText.State != evidence.Obtained {
-		if err := o.verified(found); err != nil {
+		if err := o.verified(sys, found); err != nil {
 			return err
 		}
 		return refusef(o.verifyCommand(name), "%s serves no Receipt", name)
@@ -421,20 +420,9 @@ func (i instead) Observe(ctx context.Context, r evidence.Request) evidence.Obser
 }
 
 // verified refuses a candidate if a step fails that does not depend on its witnesses.
-func (o *recordFlags) verified(found *verify.Result) error {
-	var unsure error
-	for _, s := range found.Steps {
-		fix := o.verifyCommand(found.Target)
-		switch {
-		case s.Step == "peer-witnesses" || s.Step == "registry-anchor":
-		case s.Verdict == verdict.Failed:
-			return refusef(fix, "the candidate does not verify: %s: %s", s.Step, s.Error)
-		case s.Verdict == verdict.Inconclusive:
-			unsure = inconclusivef("try again", "whether the candidate verifies was not decided: %s: %s", s.Step,
-				s.Error)
-		}
-	}
-	return unsure
+func (o *witnessOptions) verified(sys frame.IO, found *verify.Result) error {
+	return o.refuseSteps(sys, found, "the candidate does not verify", "whether the candidate verifies was not decided",
+		func(s verify.Step) bool { return s.Step != "peer-witnesses" && s.Step != "registry-anchor" })
 }
 
 // errUnweighed means that a bug kept an entry from being weighed.
@@ -540,8 +528,11 @@ func (o *witnessOptions) results(ctx context.Context, w *workspace, c *candidate
 		return "", err
 	}
 	if at.State != evidence.Obtained {
-		return "", inconclusivef("try again, or have the candidate serve its results_uri",
-			"the results at %s are not available: %s", uri, at.Message)
+		fix := "have the candidate serve its results_uri"
+		if at.State.Open() {
+			fix = openFix(at)
+		}
+		return "", inconclusivef(fix, "the results at %s are not available: %s", uri, at.Message)
 	}
 	differ := func(format string, args ...any) (string, error) {
 		return "", refuseCode(codeResultsDiffer, "have the candidate publish the results that it signed",

@@ -9,15 +9,14 @@ import (
 	"maps"
 	"slices"
 	"time"
-	"unicode"
-	"unicode/utf16"
-	"unicode/utf8"
+
+	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/openagentprotocol-OAP/oap-gate/checks"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/level"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/receipt"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/strict/fold"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
 
@@ -174,36 +173,6 @@ func end(b *bytes.Buffer, n int, indent string, close byte) {
 
 // quote writes a JSON string.
 func quote(b *bytes.Buffer, s string) {
-	b.WriteByte('"')
-	for len(s) > 0 {
-		r, size := utf8.DecodeRuneInString(s)
-		switch {
-		case r == '[' &&
-			bytes.HasSuffix(b.Bytes(), []byte("##")): // a command of the runner of GitHub's workflows, in a log
-			b.WriteString(`\u005b`)
-		case r == '"' || r == '\\':
-			b.WriteByte('\\')
-			b.WriteRune(r)
-		case r == '\n':
-			b.WriteString(`\n`)
-		case r == '\t':
-			b.WriteString(`\t`)
-		case r == '\r':
-			b.WriteString(`\r`)
-		case !hidden(r):
-			b.WriteString(s[:size])
-		case r > 0xffff:
-			high, low := utf16.EncodeRune(r)
-			fmt.Fprintf(b, `\u%04x\u%04x`, high, low)
-		default:
-			fmt.Fprintf(b, `\u%04x`, r)
-		}
-		s = s[size:]
-	}
-	b.WriteByte('"')
-}
-
-// hidden reports whether a character controls, turns or breaks the text around it, or shows nothing.
-func hidden(r rune) bool {
-	return unicode.IsControl(r) || unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp) || fold.DefaultIgnorable(r)
+	text, _ := jsontext.AppendQuote(nil, s) // strict texts are UTF-8
+	b.Write(report.Escaped(text))
 }
