@@ -263,9 +263,7 @@ func (o *keyShow) show(ctx context.Context, sys frame.IO, file string, k *signin
 		if err != nil {
 			return err
 		}
-		if doc, verdictOf = documentOf(ctx, src, o.did); verdictOf == nil {
-			method, verdictOf = methodIn(doc, o.did, file, k)
-		}
+		method, doc, verdictOf = (&keyFlags{key: file}).methodOf(ctx, src, o.did, k)
 		stop()
 		reportTrial(sys, o.Local())
 	case o.did == "":
@@ -329,26 +327,59 @@ func (o *keyShow) free(sys frame.IO, doc *did.Document, id string) string {
 	}
 }
 
-// methodIn returns the verification method that the key of a file has in a DID Document. If it has no method there, the
-// error is a judgment.
-func methodIn(doc *did.Document, id, file string, k *signing.Key) (string, error) {
+// methodOf fetches the DID Document of a DID, and returns it and the verification method that the key has in it; the
+// document is nil if it could not be fetched.
+func (k *keyFlags) methodOf(ctx context.Context, src evidence.Source, id string, key *signing.Key) (string,
+	*did.Document, error) {
+	doc, err := documentOf(ctx, src, id)
+	if err != nil {
+		return "", nil, err
+	}
+	by, err := k.methodIn(doc, id, key)
+	return by, doc, err
+}
+
+// methodIn returns the verification method that the key has in a DID Document, which must be that of --key-id if it is
+// given. If it has no method there, the error is a judgment.
+func (k *keyFlags) methodIn(doc *did.Document, id string, key *signing.Key) (string, error) {
+	if named, known := doc.Key(k.keyID); k.keyID != "" {
+		switch {
+		case !known:
+			return "", refusef("leave --key-id out, or name one of: "+keyIDs(doc),
+				"the DID Document of %s has no usable Ed25519 key %q", id, k.keyID)
+		case !named.Public.Equal(key.Public()):
+			return "", refusef("sign with the key of "+named.ID+", or leave --key-id out",
+				"the method %q of %s is another key than the one that was given", named.ID, id)
+		}
+		return named.ID, nil
+	}
 	for _, known := range doc.Keys {
-		if known.Public.Equal(k.Public()) {
+		if known.Public.Equal(key.Public()) {
 			return known.ID, nil
 		}
 	}
 	for _, over := range doc.Over {
-		if over.Public.Equal(k.Public()) {
+		if over.Public.Equal(key.Public()) {
 			return "", refusef("sign with a key that is in use", "the key is the method %q of %s, which has ended (%s)",
 				over.ID, id, over.Why)
 		}
 	}
-	fix := "publish what oap-gate key show " + plain.ShellWord(file) + " --did " + id + " prints"
+	fix := "publish what oap-gate key show " + plain.ShellWord(k.key) + " --did " + id + " prints"
 	if len(doc.Keys) > 0 {
 		fix = fmt.Sprintf("sign with the key %.200s that did.json has, or %s", doc.Keys[0].ID, fix)
 	}
 	return "", refusef(fix,
 		"the key is not among the usable Ed25519 keys in the DID Document of %s, which has %d", id, len(doc.Keys))
+}
+
+// keyIDs returns the first of a document's usable keys: a stranger chooses how many there are and how long their ids
+// are.
+func keyIDs(doc *did.Document) string {
+	var ids []string
+	for _, k := range doc.Keys[:min(5, len(doc.Keys))] {
+		ids = append(ids, fmt.Sprintf("%.200s", k.ID))
+	}
+	return strings.Join(ids, ", ")
 }
 
 // otherKey is the fix of a DID Document with a published key.

@@ -263,44 +263,12 @@ func (o *revokeOptions) method(ctx context.Context, sys frame.IO, w *workspace, 
 		}
 		return o.keyID, nil
 	}
-	doc, err := documentOf(ctx, w.src, id)
-	if err != nil {
-		return "", err
-	}
-	by, err := keyMethod(doc, id, o.keyID, o.key, key)
-	if err != nil && o.keyID == "" && !o.forced { // never the old key again: a stolen one would be in use once more
+	by, doc, err := o.methodOf(ctx, w.src, id, key)
+	if doc != nil && err != nil && o.keyID == "" && !o.forced { // never the old key again: a stolen one would be in use once more
 		return "", refusef("sign with a key that did.json has now, or ask three L4 witnesses: oap-gate revoke SLUG "+
 			"--forced", "%v", err)
 	}
 	return by, err
-}
-
-// keyMethod returns the verification method that the key of a file has in a DID Document. If one is named, the method
-// must be that one.
-func keyMethod(doc *did.Document, id, named, file string, key *signing.Key) (string, error) {
-	if named == "" {
-		return methodIn(doc, id, file, key)
-	}
-	k, known := doc.Key(named)
-	switch {
-	case !known:
-		return "", refusef("leave --key-id out, or name one of: "+keyIDs(doc),
-			"the DID Document of %s has no usable Ed25519 key %q", id, named)
-	case !k.Public.Equal(key.Public()):
-		return "", refusef("sign with the key of "+k.ID+", or leave --key-id out",
-			"the method %q of %s is another key than the one that was given", k.ID, id)
-	}
-	return k.ID, nil
-}
-
-// keyIDs returns the first of a document's usable keys: a stranger chooses how many there are and how long their ids
-// are.
-func keyIDs(doc *did.Document) string {
-	var ids []string
-	for _, k := range doc.Keys[:min(5, len(doc.Keys))] {
-		ids = append(ids, fmt.Sprintf("%.200s", k.ID))
-	}
-	return strings.Join(ids, ", ")
 }
 
 // judgeRevocation refuses a text that the checks would not let pass at that path once the others have signed. A finding

@@ -163,14 +163,13 @@ func (o *signOptions) signer(ctx context.Context, sys frame.IO, id string, key *
 		return "", nil, refusef("set implementation.did to your DID, such as did:web:nova.example",
 			"implementation.did is not a DID: %v", err)
 	}
-	var doc *did.Document
 	switch {
 	case o.didDocument != "":
 		data, err := capped.ReadFile(o.didDocument, did.MaxBytes)
 		if err != nil {
 			return "", nil, remedy.Errorf("name the file of the DID Document", "reading --did-document: %v", err)
 		}
-		doc, err = did.ParseDocument(o.didDocument, data, d, o.Now())
+		doc, err := did.ParseDocument(o.didDocument, data, d, o.Now())
 		if e, ok := errors.AsType[*did.DocumentError](err); ok && e.Code == did.CodePublished {
 			return "", nil, refuseCode(e.Code, otherKey, "reading --did-document: %v", err)
 		}
@@ -178,30 +177,23 @@ func (o *signOptions) signer(ctx context.Context, sys frame.IO, id string, key *
 			return "", nil, refusef("correct the DID Document: oap-gate key show prints the verificationMethod",
 				"reading --did-document: %v", err)
 		}
+		by, err := o.methodIn(doc, id, key)
+		return by, doc, err
 	case o.AsksNobody() && d.Method != "key":
 		frame.Warn(sys, "offline: the DID Document of %s was not read", id)
-		by := o.keyID
-		if by == "" {
-			by = id + "#key-1"
-		}
+		by := cmp.Or(o.keyID, id+"#"+attested)
 		if before, _, found := strings.Cut(by, "#"); !found || !did.Same(before, id) {
 			return "", nil, refusef("name a method of "+id+", such as "+id+"#key-1",
 				"--key-id %q is not a method of %s", by, id)
 		}
 		return by, nil, nil
-	default:
-		src, stop, err := o.Source(sys, nil)
-		if err != nil {
-			return "", nil, err
-		}
-		doc, err = documentOf(ctx, src, id)
-		stop()
-		if err != nil {
-			return "", nil, err
-		}
 	}
-	by, err := keyMethod(doc, id, o.keyID, o.key, key)
-	return by, doc, err
+	src, stop, err := o.Source(sys, nil)
+	if err != nil {
+		return "", nil, err
+	}
+	defer stop()
+	return o.methodOf(ctx, src, id, key)
 }
 
 // replaceSignature returns the Receipt with the entry. The entry replaces that of the same key id, or is appended.

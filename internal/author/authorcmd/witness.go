@@ -257,11 +257,7 @@ func (o *witnessOptions) witnessReceipt(ctx context.Context, sys frame.IO, w *wo
 	if err := mayWitness(r, id); err != nil {
 		return err
 	}
-	doc, err := documentOf(ctx, w.src, id)
-	if err != nil {
-		return err
-	}
-	if _, err := keyMethod(doc, id, o.keyID, o.key, key); err != nil {
+	if _, _, err := o.methodOf(ctx, w.src, id, key); err != nil {
 		return err
 	}
 	// All that is asked of the witness but the signature is known before there is one.
@@ -727,11 +723,7 @@ func (o *witnessOptions) witnessRevocation(ctx context.Context, sys frame.IO, w 
 	}
 	fmt.Fprintf(sys.Stderr, "to be witnessed:\n%s", foreign.Lines(string(listing.Text(registry.KindRevocation,
 		doc.Root.(map[string]any)))))
-	keys, err := documentOf(ctx, w.src, id)
-	if err != nil {
-		return err
-	}
-	by, err := keyMethod(keys, id, o.keyID, o.key, key)
+	by, _, err := o.methodOf(ctx, w.src, id, key)
 	if err != nil {
 		return err
 	}
