@@ -188,6 +188,7 @@ func (m *fixer) values(ctx context.Context, text []byte, l *registry.Listing, ro
 			text, err = listing.Set(text, name, []byte(value))
 		}
 	}
+	setText := func(name, value string) { set(name, string(listing.Quote(value))) }
 	age := found["domain-age"]
 	switch {
 	case l.Provisional && (passesWith(age, checks.DropProvisional) || failed(found["reissue"], "/provisional")):
@@ -203,7 +204,7 @@ func (m *fixer) values(ctx context.Context, text []byte, l *registry.Listing, ro
 		value := strict.String(root, name)
 		switch right := checks.Respelled(value); {
 		case right != "" && strings.HasSuffix(name, "_sha256"):
-			set(name, string(listing.Quote(right)))
+			setText(name, right)
 		case value != "" && strings.HasPrefix(f.Fix, "set "+name+" to ["):
 			set(name, "["+string(listing.Quote(value))+"]")
 		}
@@ -213,13 +214,13 @@ func (m *fixer) values(ctx context.Context, text []byte, l *registry.Listing, ro
 		differs := of.Has(verdict.Error) && by.Has(verdict.Error)
 		switch d, e := did.Parse(l.ToolDID); {
 		case e == nil && passesWith(found["layout"], d.Spelling()):
-			set("tool_did", string(listing.Quote(d.Spelling())))
+			setText("tool_did", d.Spelling())
 		case differs || failed(found["schema"], ""):
 			var own []member
 			own, why = m.own(ctx, l)
 			for _, own := range own {
 				if strict.Member(root, own.name) == nil || differs && own.name == "tool_did" {
-					set(own.name, string(listing.Quote(own.value)))
+					setText(own.name, own.value)
 				}
 			}
 		}
@@ -232,29 +233,23 @@ func (m *fixer) values(ctx context.Context, text []byte, l *registry.Listing, ro
 	if r == nil {
 		return text, why, nil
 	}
-	for _, name := range wrong {
-		switch name {
-		case "conformance_receipt_sha256":
-			if sum == l.ReceiptSHA256 {
-				continue
-			}
-			set(name, string(listing.Quote(sum)))
-		case "issued_at":
-			if !r.NotBefore.IsZero() && !near(l.Issued, r.NotBefore.Time) {
-				set(name, string(listing.Quote(r.NotBefore.Text)))
-			}
-		case "expires_at":
-			end := listing.Expires(r)
-			if t, ok := strict.Time(end); ok && !near(l.Expires, t) {
-				set(name, string(listing.Quote(end)))
-			}
-		case "conformance_level":
-			if claimed := m.level(r); claimed != "" && claimed != l.Level {
-				set(name, string(listing.Quote(string(claimed))))
-			}
-		case "non_commercial":
-			set(name, "true")
+	claimed, end := m.level(r), listing.Expires(r)
+	until, isTime := strict.Time(end)
+	for _, own := range []struct {
+		member
+		stands bool // what the listing has, or there is nothing to set
+	}{
+		{member{"conformance_level", string(claimed)}, claimed == "" || claimed == l.Level},
+		{member{"conformance_receipt_sha256", sum}, sum == l.ReceiptSHA256},
+		{member{"expires_at", end}, !isTime || near(l.Expires, until)},
+		{member{"issued_at", r.NotBefore.Text}, r.NotBefore.IsZero() || near(l.Issued, r.NotBefore.Time)},
+	} {
+		if !own.stands && slices.Contains(wrong, own.name) {
+			setText(own.name, own.value)
 		}
+	}
+	if slices.Contains(wrong, "non_commercial") {
+		set("non_commercial", "true")
 	}
 	return text, "", err
 }
@@ -319,8 +314,7 @@ func (m *fixer) wrong(root any, found map[string][]verdict.Finding) []string {
 	if slices.ContainsFunc(found["receipt-claims"], atMember) {
 		names = append(names, "non_commercial")
 	}
-	slices.Sort(names)
-	return slices.Compact(names)
+	return names
 }
 
 // signed returns the served Receipt and its hash, if the owner of the listing signed it; else why it is not used.
