@@ -233,9 +233,9 @@ func home(r *Run, c registry.Change, text []byte) (misplaced, error) {
 			return m, nil
 		}
 	}
-	if m.home = memberPath(m.kind, root); recordSlug(m.kind, m.home) == "" {
+	if m.home = memberPath(m.kind, root); RecordSlug(m.kind, m.home) == "" {
 		m.home = m.kind.Directory() + "/" + path.Base(c.Path)
-		if recordSlug(m.kind, m.home) == "" {
+		if RecordSlug(m.kind, m.home) == "" {
 			m.home = m.kind.Directory() + "/"
 		}
 	}

@@ -110,7 +110,7 @@ func place(s *Subject, right string) []verdict.Finding {
 			WithFix("make %s a directory of plain files", s.Path)
 		return out.Findings
 	}
-	named := recordSlug(s.Kind, s.Path)
+	named := RecordSlug(s.Kind, s.Path)
 	if named == "" {
 		form := s.Kind.Directory() + "/<slug>.json"
 		if s.Kind == registry.KindRevocation {
@@ -187,7 +187,7 @@ func rightName(s *Subject) (string, error) {
 		return "", nil
 	}
 	path := memberPath(s.Kind, s.Record.Document.Root)
-	if path == s.Path || recordSlug(s.Kind, path) == "" { // else a ledger would read each directory of the history
+	if path == s.Path || RecordSlug(s.Kind, path) == "" { // else a ledger would read each directory of the history
 		return "", nil
 	}
 	taken, err := s.Run.Range.Result.Leaf(path)
@@ -234,7 +234,7 @@ func runLayout(s *Subject) (verdict.Outcome, error) {
 			}
 		}
 	}
-	if named := recordSlug(s.Kind, s.Path); s.Kind != registry.KindRevocation && s.Kind != registry.KindPeerWitness &&
+	if named := RecordSlug(s.Kind, s.Path); s.Kind != registry.KindRevocation && s.Kind != registry.KindPeerWitness &&
 		s.isNew() && IsDevice(named) {
 		out.Errorf(s, "/slug", "device-name", "slug %q is the name of a device on some systems, where no clone could "+
 			"hold it", named).

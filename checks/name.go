@@ -9,20 +9,21 @@ import (
 	"golang.org/x/text/unicode/norm"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/revocation"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict/fold"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
 
-// recordSlug returns the slug in the path of a record of kind k: DIRECTORY/SLUG.json. For a revocation it is the part
+// RecordSlug returns the slug in the path of a record of kind k: DIRECTORY/SLUG.json. For a revocation it is the part
 // before the hash. It returns "" for a path of another form.
-func recordSlug(k registry.Kind, path string) string {
+func RecordSlug(k registry.Kind, path string) string {
 	if k == registry.KindRevocation {
 		return revocationName(path).Slug
 	}
 	name, found := strings.CutPrefix(path, k.Directory()+"/")
 	slug, isJSON := strings.CutSuffix(name, ".json")
-	if !found || !isJSON || !isSlug(slug) {
+	if !found || !isJSON || !revocation.IsSlug(slug) {
 		return ""
 	}
 	return slug
@@ -34,7 +35,7 @@ func revocationName(path string) pin {
 	name, found := strings.CutPrefix(path, "revocations/")
 	name, isJSON := strings.CutSuffix(name, ".json")
 	at := strings.LastIndexByte(name, '-')
-	if !found || !isJSON || at < 0 || !isSlug(name[:at]) || !plain.IsSHA256(name[at+1:]) {
+	if !found || !isJSON || at < 0 || !revocation.IsSlug(name[:at]) || !plain.IsSHA256(name[at+1:]) {
 		return pin{}
 	}
 	return pin{Slug: name[:at], SHA256: name[at+1:]}
@@ -51,11 +52,6 @@ func recordPath(k registry.Kind, slug, sha256 string) string {
 // memberPath returns the path that the members of a record of kind k require.
 func memberPath(k registry.Kind, root any) string {
 	return recordPath(k, strict.String(root, "slug"), strict.String(root, "revoked_receipt_sha256"))
-}
-
-// isSlug reports whether a text is of 2 to 64 characters from a-z, 0-9 and hyphen, not beginning with a hyphen.
-func isSlug(s string) bool {
-	return 2 <= len(s) && len(s) <= 64 && s[0] != '-' && strings.Trim(s, "abcdefghijklmnopqrstuvwxyz0123456789-") == ""
 }
 
 // isPlain reports whether folding leaves a path as it is, and reads only its bytes.

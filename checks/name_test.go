@@ -45,7 +45,7 @@ func TestRecordSlug(t *testing.T) {
 		{registry.KindRevocation, "revocations/ab.json", ""},
 		{registry.KindRevocation, "revocations/.json", ""},
 	} {
-		if got := recordSlug(c.kind, c.path); got != c.want {
+		if got := RecordSlug(c.kind, c.path); got != c.want {
 			t.Errorf("%s %q: got %q, want %q", c.kind, c.path, got, c.want)
 		}
 	}

@@ -133,7 +133,7 @@ func (s *Subject) looksRenewed(head *registry.Entry) (bool, error) {
 // that cannot be used refuses nothing here. A revocation has its own name, and no
 // signature of the older text form.
 func (r *Run) isRecord(rec *registry.Record) (bool, error) {
-	if rec.Document == nil || recordSlug(rec.Kind, rec.Path) == "" {
+	if rec.Document == nil || RecordSlug(rec.Kind, rec.Path) == "" {
 		return false, nil
 	}
 	schemas := r.Base.Schemas

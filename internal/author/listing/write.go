@@ -10,9 +10,11 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/openagentprotocol-OAP/oap-gate/checks"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/atomicfile"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/revocation"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict/capped"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
@@ -29,10 +31,6 @@ var (
 	ErrChanged = errors.New("it changed meanwhile")
 )
 
-var (
-	slugForm = plain.Pattern(`^[a-z0-9][a-z0-9-]{1,63}$`)
-)
-
 // Path returns the path of the listing of a slug: implementations/SLUG.json. The error is ErrSlug.
 func Path(slug string) (string, error) { return recordPath(registry.KindListing, slug, "") }
 
@@ -46,10 +44,10 @@ func RevocationPath(slug, sha256 string) (string, error) {
 }
 
 func recordPath(kind registry.Kind, slug, rest string) (string, error) {
-	if !slugForm().MatchString(slug) {
+	if !revocation.IsSlug(slug) {
 		fix := "give a slug such as my-agent"
 		meant := strings.TrimSuffix(strings.ReplaceAll(strings.ToLower(path.Base(slug)), "_", "-"), ".json")
-		if slugForm().MatchString(meant) && !strings.Contains(slug, ":") {
+		if revocation.IsSlug(meant) && !strings.Contains(slug, ":") {
 			fix = "did you mean " + meant + "?"
 		}
 		return "", remedy.Errorf(fix, "%q is %w", slug, ErrSlug)
@@ -60,14 +58,7 @@ func recordPath(kind registry.Kind, slug, rest string) (string, error) {
 // isRecordPath reports whether a path is one that a record can have.
 func isRecordPath(path string) bool {
 	kind := registry.KindOf(path)
-	name, isJSON := strings.CutSuffix(strings.TrimPrefix(path, kind.Directory()+"/"), ".json")
-	if kind == registry.KindRevocation && len(name) > 65 && name[len(name)-65] == '-' &&
-		plain.IsSHA256(name[len(name)-64:]) {
-		name = name[:len(name)-65]
-	} else if kind == registry.Governance || kind == registry.KindRevocation {
-		return false
-	}
-	return isJSON && slugForm().MatchString(name)
+	return kind != registry.Governance && checks.RecordSlug(kind, path) != ""
 }
 
 // Tree is the work tree of a clone, in whose four data directories records are written, and nowhere else. Paths are
