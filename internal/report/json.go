@@ -4,10 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"fmt"
-	"io"
 	"slices"
-	"unicode/utf16"
-	"unicode/utf8"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -191,50 +188,5 @@ func encode(v any, form json.Options) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("encoding report: %w", err)
 	}
-	return Escaped(text), nil
-}
-
-// Escaped returns a JSON text of the same value that is as harmless in a log as the JSON report. Its strings have no
-// control character, as in strict JSON.
-func Escaped(text []byte) []byte {
-	var b bytes.Buffer
-	writeEscaped(&b, text)
-	return b.Bytes()
-}
-
-func writeEscaped(b io.Writer, text []byte) {
-	done := 0
-	for i, size := 0, 1; i < len(text); i += size {
-		size = 1
-		r := rune(text[i])
-		if r >= utf8.RuneSelf {
-			r, size = utf8.DecodeRune(text[i:])
-		}
-		if isInert(r) || r == '[' && !bytes.HasSuffix(text[:i], []byte("##")) {
-			continue
-		}
-		b.Write(text[done:i])
-		escape(b, r)
-		done = i + size
-	}
-	b.Write(text[done:])
-}
-
-// isInert leaves '[' to be checked with the characters before it. A line break belongs to the indentation, because
-// strings have none.
-func isInert(r rune) bool {
-	if r < utf8.RuneSelf {
-		return r != '[' && r != 0x7f
-	}
-	return foreign.Visible(r)
-}
-
-// escape writes r as a JSON string spells it. All characters outside of ASCII are in a string, and so is "##[".
-func escape(b io.Writer, r rune) {
-	if r <= 0xffff {
-		fmt.Fprintf(b, `\u%04x`, r)
-		return
-	}
-	high, low := utf16.EncodeRune(r)
-	fmt.Fprintf(b, `\u%04x\u%04x`, high, low)
+	return foreign.JSON(text), nil
 }

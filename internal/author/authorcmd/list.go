@@ -26,7 +26,6 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror/prove"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/did"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/level"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verify"
 )
@@ -205,7 +204,7 @@ func (o *listOptions) list(ctx context.Context, sys frame.IO) error {
 type escaped struct{ to io.Writer }
 
 func (e escaped) Write(lines []byte) (int, error) {
-	_, err := e.to.Write(report.Escaped(lines))
+	_, err := e.to.Write(foreign.JSON(lines))
 	return len(lines), err
 }
 

@@ -26,7 +26,6 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/receipt"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/signature"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/signing"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
@@ -264,7 +263,8 @@ func (o *revokeOptions) method(ctx context.Context, sys frame.IO, w *workspace, 
 		return o.keyID, nil
 	}
 	by, doc, err := o.methodOf(ctx, w.src, id, key)
-	if doc != nil && err != nil && o.keyID == "" && !o.forced { // never the old key again: a stolen one would be in use once more
+	if doc != nil && err != nil && o.keyID == "" && !o.forced {
+		// Never the old key again: a stolen one would be in use once more.
 		return "", refusef("sign with a key that did.json has now, or ask three L4 witnesses: oap-gate revoke SLUG "+
 			"--forced", "%v", err)
 	}
@@ -286,8 +286,8 @@ func (o *recordFlags) judgeRevocation(ctx context.Context, w *workspace, path st
 			switch {
 			case r.Subject != path || f.Value == checks.MoreSignatures:
 			case f.Severity == verdict.Doubt, own && f.Value == checks.AnotherTry:
-				unsure = inconclusivef(cmp.Or(f.Fix, "try again"), "the revocation is not written: %s: %s [%s]", r.Check, f.Message,
-					f.Code)
+				unsure = inconclusivef(cmp.Or(f.Fix, "try again"), "the revocation is not written: %s: %s [%s]",
+					r.Check, f.Message, f.Code)
 			case f.Severity == verdict.Error, own:
 				return nil, refusef(f.Fix, "the revocation is not written: %s: %s [%s]", r.Check, f.Message, f.Code)
 			}
@@ -324,7 +324,7 @@ func (o *revokeOptions) writeDraft(ctx context.Context, sys frame.IO, w *workspa
 // put writes a file, a new one where was is nil, or prints what it would write.
 func (o *revokeOptions) put(sys frame.IO, w *workspace, path string, was, text []byte) error {
 	if o.dryRun {
-		if _, err := sys.Stdout.Write(report.Escaped(text)); err != nil {
+		if _, err := sys.Stdout.Write(foreign.JSON(text)); err != nil {
 			return err
 		}
 		return o.save(w)
@@ -425,7 +425,7 @@ func (o *revokeOptions) finish(ctx context.Context, sys frame.IO, w *workspace, 
 		return err
 	}
 	if o.dryRun {
-		return o.shown(sys, w, string(report.Escaped(text)), rep)
+		return o.shown(sys, w, string(foreign.JSON(text)), rep)
 	}
 	if err := o.put(sys, w, path, was, text); err != nil {
 		return err

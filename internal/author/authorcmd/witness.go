@@ -772,7 +772,7 @@ func (o *witnessOptions) witnessRevocation(ctx context.Context, sys frame.IO, w 
 func (o *witnessOptions) put(sys frame.IO, s *witnessed, signature string, entry, signed []byte) error {
 	if o.dryRun {
 		signed = bytes.ReplaceAll(signed, []byte(signature), []byte("not signed: --dry-run"))
-		_, err := sys.Stdout.Write(report.Escaped(signed))
+		_, err := sys.Stdout.Write(foreign.JSON(signed))
 		reportTrial(sys, o.Local())
 		return err
 	}

@@ -13,9 +13,9 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/openagentprotocol-OAP/oap-gate/checks"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/base/foreign"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/level"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/receipt"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
@@ -174,5 +174,5 @@ func end(b *bytes.Buffer, n int, indent string, close byte) {
 // quote writes a JSON string.
 func quote(b *bytes.Buffer, s string) {
 	text, _ := jsontext.AppendQuote(nil, s) // strict texts are UTF-8
-	b.Write(report.Escaped(text))
+	b.Write(foreign.JSON(text))
 }
