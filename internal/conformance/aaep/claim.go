@@ -112,11 +112,11 @@ type reported struct {
 	passed   bool
 	verdict  string
 	failures int             // of severity error
+	ours     bool            // this tool wrote it, in either form
 	role     string          // Producer or Subscriber, if this tool wrote it
-	suite    string          // version of the AAEP suite; empty: this tool wrote it
+	suite    *string         // version of the AAEP suite; nil: the report has the form of this tool
 	day      time.Time       // when the run ended
-	notRun   map[string]bool // checks of this tool; nil: the report is another tool's
-	results  map[string]bool // checks and tests that have a result, of any verdict
+	passes   map[string]bool // by check or test, whether it passed, with warnings or without
 }
 
 // judgeReport compares the claims with the report, which answers for each of them.
@@ -147,26 +147,29 @@ func (c *Claim) judgeReport(claims []sentence, level int) (o verdict.Outcome, r 
 	}
 	var missing []string
 	for _, rule := range Rules {
-		if r.notRun != nil && r.notRun[rule.ID] && rule.Level <= level {
-			o.Errorf(at, "", "claim-live-not-run", "%s was not run: %s", rule.ID, rule.Title)
+		_, listed := r.passes[rule.ID]
+		if strings.ToLower(r.role) != rule.Role || rule.Level > level || byOther(rule) {
+			continue
 		}
-	}
-	for _, check := range streamRules {
-		if r.role == "Producer" && check.Level <= level && !r.results[check.ID] {
-			missing = append(missing, check.ID)
+		switch {
+		case rule.Method == verdict.Mechanical && !listed:
+			missing = append(missing, rule.ID)
+		// From level 2 on a claim of a producer requires a running one; all checks of a subscriber are live.
+		case rule.Method == verdict.Live && (rule.Level > 1 || rule.Role == subscriber) && !r.passes[rule.ID]:
+			o.Errorf(at, "", "claim-live-not-run", "%s was not run: %s", rule.ID, rule.Title)
 		}
 	}
 	switch {
 	case len(missing) > 0:
 		o.Errorf(at, "", "report-form", "the report has no result of %s: it is of a run with --single or "+
 			"--summary-only", strings.Join(missing, ", "))
-	case len(r.results) == 0:
+	case len(r.passes) == 0:
 		o.Errorf(at, "", "report-form", "the report lists no test")
 	}
 	for _, s := range claims {
 		r.compare(s, &o)
 	}
-	if r.notRun != nil && level > 0 {
+	if r.ours && level > 0 {
 		o.Warnf(at, "", "claim-suite", "the report is of oap-gate; the claim says AAEP Conformance Suite version %s",
 			quoted(claims[0].suite))
 	}
@@ -182,8 +185,8 @@ func (r *reported) compare(s sentence, o *verdict.Outcome) {
 		o.Errorf(s, "", "claim-differs", "the claim names the %s %s; the report is of %s", what, quoted(claim),
 			quoted(report))
 	}
-	if r.notRun == nil && s.suite != r.suite {
-		differs("suite version", s.suite, r.suite)
+	if !r.ours && s.suite != *r.suite {
+		differs("suite version", s.suite, *r.suite)
 	}
 	if s.role != "" && r.role != "" && s.role != r.role {
 		differs("role", s.role, r.role)
@@ -195,9 +198,14 @@ func (r *reported) compare(s sentence, o *verdict.Outcome) {
 
 // readReport reads the report of this tool, or of the AAEP suite. If it cannot, wrong says why.
 func readReport(root any) (r reported, wrong string) {
+	list := func(of any, name string) []any {
+		all, _ := strict.Member(of, name).([]any)
+		return all
+	}
 	_, tool := strict.Member(root, "tool").(object)
-	level, numbered := strict.Member(root, "conformance_level").(json.Number)
-	ended := ""
+	_, numbered := strict.Member(root, "conformance_level").(json.Number)
+	r = reported{verdict: strict.String(root, "verdict"), passes: map[string]bool{}}
+	level, ended, id, rows := "level", "evaluated_at", "check", list(root, "results")
 	switch {
 	case tool && strict.Member(root, "version") == json.Number("1"):
 		if mode, protocol := strict.String(root, "mode"), strict.String(root, "protocol"); mode != "conformance" ||
@@ -205,88 +213,64 @@ func readReport(root any) (r reported, wrong string) {
 			return r, fmt.Sprintf("the report is of mode %q and protocol %q; expected conformance and aaep",
 				plain.Cut(mode, 40), plain.Cut(protocol, 40))
 		}
-		of, _ := integer(strict.Member(root, "level"))
-		r = reported{level: int(of), verdict: strict.String(root, "verdict")}
-		r.passed, ended = r.verdict == string(verdict.Passed), strict.String(root, "evaluated_at")
-		results, _ := strict.Member(root, "results").([]any)
-		r.owes(results, "check", true)
-		for _, one := range results {
-			if v := strict.String(one, "verdict"); v == string(verdict.Passed) || v == string(verdict.Warned) {
-				delete(r.notRun, strict.String(one, "check"))
-			}
-			findings, _ := strict.Member(one, "findings").([]any)
-			for _, f := range findings {
+		r.ours, r.passed = true, r.verdict == string(verdict.Passed)
+	case numbered:
+		level, ended, id = "conformance_level", "completed_at", "test_id"
+		rows = slices.Concat(list(root, "test_results"), list(root, "failures"))
+		suite := strict.String(root, "suite_version")
+		r.suite, r.passed = &suite, r.verdict == "PASS"
+		r.ours = strict.String(root, "metadata", "tool") == "oap-gate"
+	default:
+		return r, "the file is neither a report of oap-gate nor one of the AAEP suite: it has no conformance_level"
+	}
+	failed := map[string]bool{} // tests may be listed twice
+	for _, one := range rows {
+		name, passed, severity := strict.String(one, id), false, ""
+		if r.suite == nil {
+			v := strict.String(one, "verdict")
+			passed = v == string(verdict.Passed) || v == string(verdict.Warned)
+			for _, f := range list(one, "findings") {
 				if strict.String(f, "severity") == "error" {
 					r.failures++
 				}
 			}
+		} else {
+			severity = strict.String(one, "severity")
+			passed = strict.Member(one, "passed") == true || severity == "warning"
 		}
-	case numbered:
-		of, _ := integer(level)
-		r = reported{level: int(of), verdict: strict.String(root, "verdict"),
-			suite: strict.String(root, "suite_version")}
-		r.passed, ended = r.verdict == "PASS", strict.String(root, "completed_at")
-		tests, _ := strict.Member(root, "test_results").([]any)
-		failures, _ := strict.Member(root, "failures").([]any)
-		all := slices.Concat(tests, failures)
-		r.owes(all, "test_id", strict.String(root, "metadata", "tool") == "oap-gate")
-		seen := map[string]bool{}
-		for _, one := range all {
-			id, severity := strict.String(one, "test_id"), strict.String(one, "severity")
-			name := id + "\n" + strict.String(one, "description")
-			switch passed := strict.Member(one, "passed") == true; {
-			case passed || severity == "warning":
-				delete(r.notRun, id)
-			case severity == "error" && !seen[name]:
-				seen[name] = true
-				r.failures++
-			}
+		if name != "" {
+			r.passes[name] = r.passes[name] || passed
 		}
-	default:
-		return r, "the file is neither a report of oap-gate nor one of the AAEP suite: it has no conformance_level"
+		if test := name + "\n" + strict.String(one, "description"); severity == "error" && !passed && !failed[test] {
+			failed[test] = true
+			r.failures++
+		}
 	}
-	var err error
-	if r.day, err = time.Parse(time.RFC3339, ended); err != nil {
+	if r.ours {
+		r.role = r.roleOf()
+	}
+	of, _ := integer(strict.Member(root, level))
+	r.level = int(of)
+	at, err := time.Parse(time.RFC3339, strict.String(root, ended))
+	if err != nil {
 		return r, fmt.Sprintf("the report ended at %q; expected a time like 2026-08-15T10:00:00Z in evaluated_at or "+
-			"completed_at", plain.Cut(ended, 40))
+			"completed_at", plain.Cut(strict.String(root, ended), 40))
 	}
-	r.day = r.day.UTC()
+	r.day = at.UTC()
 	return r, ""
 }
 
-// owes takes the results of a report, by the member that is their id, and finds what a report of this tool owes. That
-// of a subscriber has a row of a subscriber, and none of a producer.
-func (r *reported) owes(results []any, id string, ours bool) {
-	r.results = map[string]bool{}
-	for _, one := range results {
-		if name := strict.String(one, id); name != "" {
-			r.results[name] = true
-		}
-	}
+// roleOf returns whose report it is: that of a subscriber has a row of a subscriber, and none of a producer.
+func (r *reported) roleOf() string {
 	of := map[string]bool{}
 	for _, rule := range Rules {
-		of[rule.Role] = of[rule.Role] || r.results[rule.ID]
+		_, listed := r.passes[rule.ID]
+		of[rule.Role] = of[rule.Role] || listed
 	}
-	if !ours {
-		return
-	}
-	r.role, r.notRun = "Producer", liveRows(producer)
 	if of[subscriber] && !of[producer] {
-		r.role, r.notRun = "Subscriber", liveRows(subscriber)
+		return "Subscriber"
 	}
-}
-
-// liveRows returns the checks that ask a running producer, or a running subscriber. From level 2 on a claim of a
-// producer requires them; all checks of a subscriber are live.
-func liveRows(role string) map[string]bool {
-	rows := map[string]bool{}
-	for _, rule := range Rules {
-		owed := rule.Role == role && (rule.Level > 1 || role == subscriber)
-		if owed && rule.Method == verdict.Live && !byOther(rule) {
-			rows[rule.ID] = true
-		}
-	}
-	return rows
+	return "Producer"
 }
 
 // ClaimRows returns the requirements for a claim. People compare its level with that of its profile, unless the level

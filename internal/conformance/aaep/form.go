@@ -32,7 +32,7 @@ const blanks = `(?:[\s"“”_-]|%20)+`
 
 // These expressions match what a reader of Markdown does not see as text.
 var (
-	fenceForm  = plain.Pattern("^([ \t>]*)(```+|~~~+)([^\n]*)")
+	opener     = plain.Pattern("(?m)\\\\.|<!--|^[ \t>]*(`{3,}|~{3,})[^`\n]*$|`+")
 	lineMarks  = plain.Pattern(`^[ \t]*(?:(?:>|#{1,6}[ \t]|[-+*][ \t]|[0-9]{1,9}[.)][ \t])[ \t]*)*`)
 	blockMarks = plain.Pattern(`[-+*.)#]`)
 	targetForm = plain.Pattern(`\]\([^()\n]*\)|\]\[[^\]\n]*\]|</?[A-Za-z][A-Za-z0-9-]*(?:\s[^<>]*)?/?>`)
@@ -189,58 +189,46 @@ func paragraphs(text []byte) (all []paragraph) {
 	return all
 }
 
-// hideCode replaces HTML comments, fenced code and code spans that hold a blank by blanks. What is not closed is text,
-// as it is in Markdown: a reader sees it.
+// hideCode replaces HTML comments, fenced code and code spans that hold a blank by blanks. What is not closed is text:
+// a reader sees it. Neither do later comments, or fences of that kind, close then.
 func hideCode(text []byte) {
-	comments := true       // a comment may still end
-	open := map[byte]int{} // the length of a fence from which on fences of its kind do not end
-	for i := 0; i < len(text); {
-		end, hidden := i+1, false
-		switch c := text[i]; {
-		case c == '\\':
-			end++
-		case comments && bytes.HasPrefix(text[i:], []byte("<!--")):
-			n := bytes.Index(text[i+4:], []byte("-->"))
-			if comments = n >= 0; comments {
-				end, hidden = i+4+n+3, true
+	end, unclosed := 0, map[byte]bool{}
+	for _, m := range opener().FindAllSubmatchIndex(text, -1) {
+		if m[0] < end {
+			continue // within what the one before begins
+		}
+		hidden := false
+		switch c := text[m[0]]; {
+		case m[2] >= 0: // a fence
+			if kind := text[m[2]]; !unclosed[kind] {
+				n := fenced(text[m[0]:], text[m[2]:m[3]])
+				hidden, end, unclosed[kind] = n > 0, m[0]+n, n == 0
 			}
-		case i == 0 || text[i-1] == '\n':
-			if n := fenced(text[i:], open); n > 0 {
-				end, hidden = i+n, true
-			} else if c == '`' {
-				end, hidden = codeSpan(text, i)
-			}
+		case c == '<' && !unclosed[c]:
+			n := bytes.Index(text[m[1]:], []byte("-->"))
+			hidden, end, unclosed[c] = n >= 0, m[1]+n+len("-->"), n < 0
 		case c == '`':
-			end, hidden = codeSpan(text, i)
+			end, hidden = codeSpan(text, m[0])
 		}
-		end = min(end, len(text))
-		for j := i; hidden && j < end; j++ {
-			if text[j] != '\n' {
-				text[j] = ' '
+		for i := m[0]; hidden && i < end; i++ {
+			if text[i] != '\n' {
+				text[i] = ' '
 			}
 		}
-		i = end
 	}
 }
 
-// fenced returns the length of the fenced code that a line begins; 0: it begins none, or the code is not closed, and
-// open has its length then. Code in a quotation ends with the quotation.
-func fenced(text []byte, open map[byte]int) int {
-	m := fenceForm().FindSubmatch(text)
-	if m == nil || m[2][0] == '`' && bytes.IndexByte(m[3], '`') >= 0 {
-		return 0
-	}
-	if least := open[m[2][0]]; least > 0 && len(m[2]) >= least {
-		return 0
-	}
-	quoted, n := bytes.IndexByte(m[1], '>') >= 0, 0
+// fenced returns the length of the code that a fence begins; 0: the code is not closed. Code in a quotation ends with
+// the quotation.
+func fenced(text, fence []byte) (n int) {
+	quoted := bytes.IndexByte(text[:bytes.Index(text, fence)], '>') >= 0
 	for line := range bytes.Lines(text) {
 		rest := bytes.TrimLeft(line, " \t>")
 		switch {
 		case n == 0:
 		case quoted && bytes.IndexByte(line[:len(line)-len(rest)], '>') < 0:
 			return n
-		case bytes.HasPrefix(rest, m[2]) && len(bytes.Trim(rest, string(m[2][:1])+" \t\r\n")) == 0:
+		case bytes.HasPrefix(rest, fence) && len(bytes.Trim(rest, string(fence[:1])+" \t\r\n")) == 0:
 			return n + len(line)
 		}
 		n += len(line)
@@ -248,7 +236,6 @@ func fenced(text []byte, open map[byte]int) int {
 	if quoted {
 		return n
 	}
-	open[m[2][0]] = len(m[2])
 	return 0
 }
 

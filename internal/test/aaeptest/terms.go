@@ -457,16 +457,20 @@ func (p *Peer) signed() string {
 	if p.o.Fault == "jws-alg" {
 		alg = "none"
 	}
-	text, err := jws.Sign(p.key, alg, p.o.OwnKey, p.describe())
-	if err != nil {
-		panic(err) // only keys of makeKey
+	sign := func(payload []byte) (head, signature string) {
+		text, err := jws.Sign(p.key, alg, p.o.OwnKey, payload)
+		if err != nil {
+			panic(err) // only keys of makeKey
+		}
+		last := strings.LastIndexByte(text, '.')
+		return text[:last], text[last:]
 	}
-	last := strings.LastIndexByte(text, '.')
+	head, signature := sign(p.describe())
 	switch p.o.Fault {
 	case "jws-form":
-		return text[:last]
+		return head
 	case "jws-signature":
-		return text[:last-1] + text[last:]
+		_, signature = sign(append(p.describe(), ' '))
 	}
-	return text
+	return head + signature
 }
