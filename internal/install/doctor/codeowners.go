@@ -81,10 +81,21 @@ func (v *inspection) judgeOwners() {
 			guarded.patterns += " and /" + name
 			guarded.files = append(slices.Clone(guarded.files), name)
 		}
-		for _, gap := range gaps(rules, v.files(guarded)) {
-			v.add(severity, "fork-can-edit-gate", gap.pos(name),
-				"add "+guarded.patterns+" with an owner at the end of the file", "%q has no code owner: %s",
-				gap.files, why)
+		var open []string
+		at := strict.Pos{Path: name} // the rule that leaves the first of them without an owner
+		for _, file := range v.files(guarded) {
+			r := lastMatch(rules, file)
+			if r != nil && r.owned() {
+				continue
+			}
+			if r != nil && open == nil {
+				at.Line, at.Column = r.line, 1
+			}
+			open = append(open, file)
+		}
+		if open != nil {
+			v.add(severity, "fork-can-edit-gate", at, "add "+guarded.patterns+" with an owner at the end of the file",
+				"%q has no code owner: %s", open[:min(len(open), 5)], why)
 		}
 	}
 }
@@ -137,39 +148,6 @@ func (v *inspection) ownersFile() (name string, data []byte, err error) {
 		}
 	}
 	return "", nil, nil
-}
-
-// gap are files without an owner, by the same rule or by none.
-type gap struct {
-	line  int // 0: no rule
-	files []string
-}
-
-func (g gap) pos(name string) strict.Pos {
-	return strict.Pos{Path: name, Line: g.line, Column: min(g.line, 1)}
-}
-
-func gaps(rules []ownerRule, files []string) []gap {
-	var all []gap
-	for _, file := range files {
-		r := lastMatch(rules, file)
-		if r != nil && r.owned() {
-			continue
-		}
-		line := 0
-		if r != nil {
-			line = r.line
-		}
-		i := slices.IndexFunc(all, func(g gap) bool { return g.line == line })
-		if i < 0 {
-			all = append(all, gap{line: line})
-			i = len(all) - 1
-		}
-		if len(all[i].files) < 5 {
-			all[i].files = append(all[i].files, file)
-		}
-	}
-	return all
 }
 
 // files returns the files of a guard and those that are there.

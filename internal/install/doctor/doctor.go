@@ -193,7 +193,8 @@ func (v *inspection) readConfig() {
 	data, err := v.read(repoconfig.Path, repoconfig.MaxBytes)
 	switch {
 	case err != nil:
-		v.add(verdict.Error, "repo-config", pos, "make it a plain file", "reading the file: %v", err)
+		v.fault(verdict.Error, "repo-config", repoconfig.Path, fmt.Errorf("reading the file: %w", err),
+			"make it a plain file")
 		return
 	case data == nil && (v.governs() || v.conforms()) && len(v.gates()) == 0:
 		return // RFC 0026 asks it of a registry
@@ -207,12 +208,12 @@ func (v *inspection) readConfig() {
 	}
 	v.examined = append(v.examined, repoconfig.Path)
 	f, err := repoconfig.Parse(data)
+	fix := RepoConfigFix
 	if errors.Is(err, repoconfig.ErrProse) {
-		v.add(verdict.Error, "repo-config", pos, repoconfig.ProseFix, "%v", err)
-		return
+		fix = repoconfig.ProseFix
 	}
 	if err != nil {
-		v.fault(verdict.Error, "repo-config", repoconfig.Path, err, RepoConfigFix)
+		v.fault(verdict.Error, "repo-config", repoconfig.Path, err, fix)
 		return
 	}
 	v.config = f
