@@ -9,7 +9,6 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -40,16 +39,18 @@ type Server struct {
 
 	mu       sync.Mutex
 	http     *httptest.Server
+	mux      *http.ServeMux
 	tokens   map[string]Access
 	pulls    []Pull
 	parents  map[string][]string
 	comments []Comment
-	changes  []string                               // changes of auto-merge
-	authors  map[string]Author                      // authors of the newest commit, by path
-	lists    map[int64]map[string][]json.RawMessage // by pull request and name
-	labels   map[int64][]string                     // by issue
+	changes  []string           // changes of auto-merge
+	authors  map[string]Author  // authors of the newest commit, by path
+	reviews  map[int64][]any    // by pull request
+	commits  map[int64][]any    // by pull request
+	labels   map[int64][]string // by issue
 	rulesets []map[string]any
-	classic  map[string]json.RawMessage
+	classic  map[string]map[string]any // by branch
 	failures []*Failure
 	requests []string
 	lastID   int64
@@ -134,15 +135,6 @@ type Run struct {
 	Updated                 time.Time
 }
 
-// LoseReply carries out the n-th request, counted from 0, and loses its answer.
-func (s *Server) LoseReply(n int) { s.with(func() { s.lost, s.dropped = n, false }) }
-
-// LoseRequest loses the n-th request, counted from 0, before anything came of it.
-func (s *Server) LoseRequest(n int) { s.with(func() { s.lost, s.dropped = n, true }) }
-
-// SetNow sets the forge's clock.
-func (s *Server) SetNow(at time.Time) { s.with(func() { s.now = at }) }
-
 // Failure answers matching requests instead of the forge.
 type Failure struct {
 	Method, Path string // Path is a prefix, as "/repos/acme/registry/pulls"; an empty Method matches all
@@ -160,10 +152,70 @@ func Start(owner, name string) *Server {
 	s := &Server{Owner: owner, Name: name, DefaultBranch: "main", AllowRebase: true, lost: -1,
 		Accounts: []Account{{Login: "administrator"}, {Login: "maintainer"}}, tip: time.Unix(0, 0),
 		tokens: map[string]Access{}, parents: map[string][]string{}, authors: map[string]Author{},
-		classic: map[string]json.RawMessage{}}
+		classic: map[string]map[string]any{}, reviews: map[int64][]any{}, commits: map[int64][]any{},
+		labels: map[int64][]string{}, mux: http.NewServeMux()}
+	for pattern, answer := range s.routes() {
+		s.mux.HandleFunc(pattern, func(w http.ResponseWriter, hr *http.Request) {
+			r := &request{hr, s.tokens[bearer(hr)]}
+			given := notFound
+			if owner, name := r.PathValue("owner"), r.PathValue("name"); owner+name == "" ||
+				strings.EqualFold(owner, s.Owner) && strings.EqualFold(name, s.Name) {
+				given = answer(r)
+			}
+			given.send(w)
+		})
+	}
 	s.http = httptest.NewServer(http.HandlerFunc(s.serve))
 	s.URL = s.http.URL
 	return s
+}
+
+// routes returns what answers each kind of request.
+func (s *Server) routes() map[string]func(*request) answer {
+	all := map[string]func(*request) answer{"/": func(*request) answer { return notFound }, "GET /user": s.user,
+		"POST /graphql": s.graphQL, "GET /orgs/{org}/teams/{team}/members": s.team}
+	for pattern, answer := range map[string]func(*request) answer{
+		"GET ":                                      s.repository,
+		"PATCH ":                                    administering(s.editRepository),
+		"GET /actions/permissions/workflow":         administering(s.workflowToken),
+		"PUT /actions/permissions/workflow":         administering(s.setWorkflowToken),
+		"GET /collaborators":                        administering(s.collaborators),
+		"GET /codeowners/errors":                    s.ownerErrors,
+		"GET /pulls":                                s.listPulls,
+		"GET /pulls/{number}":                       s.ofPull(s.pull),
+		"GET /pulls/{number}/reviews":               s.ofPull(s.listReviews),
+		"GET /pulls/{number}/commits":               s.ofPull(s.listCommits),
+		"GET /pulls/{number}/files":                 s.ofPull(s.files),
+		"GET /commits":                              s.newest,
+		"GET /git/commits/{sha}":                    s.commit,
+		"GET /compare/{range}":                      s.comparison,
+		"GET /branches/{branch}":                    s.branch,
+		"GET /issues":                               s.listIssues,
+		"POST /issues":                              writing(s.newIssue),
+		"GET /issues/{number}":                      s.issue,
+		"PATCH /issues/{number}":                    writing(s.editIssue),
+		"GET /issues/{number}/comments":             s.ofPull(s.listComments),
+		"POST /issues/{number}/comments":            s.ofPull(s.newComment),
+		"PATCH /issues/comments/{id}":               s.editComment,
+		"POST /issues/{number}/labels":              s.ofPull(s.addLabels),
+		"DELETE /issues/{number}/labels/{one}":      s.ofPull(s.removeLabel),
+		"GET /labels/{one}":                         s.label,
+		"GET /actions/runs":                         s.listRuns,
+		"POST /actions/runs/{id}/rerun-failed-jobs": writing(s.rerun),
+		"GET /branches/{branch}/protection":         administering(s.protection),
+		"GET /branches/{branch}/protection/required_status_checks":    administering(s.classicChecks),
+		"PATCH /branches/{branch}/protection/required_status_checks":  administering(s.classicChecks),
+		"DELETE /branches/{branch}/protection/required_status_checks": administering(s.classicChecks),
+		"GET /rules/branches/{branch}":                                s.branchRules,
+		"GET /rulesets":                                               s.listRulesets,
+		"POST /rulesets":                                              administering(s.newRuleset),
+		"GET /rulesets/{id}":                                          s.ruleset,
+		"PUT /rulesets/{id}":                                          administering(s.editRuleset),
+	} {
+		method, path, _ := strings.Cut(pattern, " ")
+		all[method+" /repos/{owner}/{name}"+path] = answer
+	}
+	return all
 }
 
 // Close ends the server.
@@ -171,51 +223,6 @@ func (s *Server) Close() { s.http.Close() }
 
 // Grant makes token known.
 func (s *Server) Grant(token string, a Access) { s.with(func() { s.tokens[token] = a }) }
-
-// AddPull adds or replaces a pull request.
-func (s *Server) AddPull(p Pull) {
-	s.with(func() {
-		s.pulls = slices.DeleteFunc(s.pulls, func(old Pull) bool { return old.Number == p.Number })
-		s.pulls = append(s.pulls, p)
-		slices.SortFunc(s.pulls, func(a, b Pull) int { return a.Number - b.Number })
-	})
-}
-
-// SetAuthor says who wrote the newest commit of a path on the default branch.
-func (s *Server) SetAuthor(path string, a Author) { s.with(func() { s.authors[path] = a }) }
-
-// Pulls returns all pull requests.
-func (s *Server) Pulls() (all []Pull) {
-	s.with(func() { all = slices.Clone(s.pulls) })
-	return all
-}
-
-// AddCommit makes a commit and its parents known.
-func (s *Server) AddCommit(sha string, parents ...string) {
-	s.with(func() { s.parents[sha] = parents })
-}
-
-// AddComment adds a comment and gives its id.
-func (s *Server) AddComment(c Comment) int64 {
-	s.with(func() { c.ID = s.newID(); s.comments = append(s.comments, c) })
-	return c.ID
-}
-
-// AddRuleset adds a ruleset as GitHub shows it, without checks; id, source_type and source are filled in where missing.
-func (s *Server) AddRuleset(text string) int64 {
-	var r map[string]any
-	if err := json.Unmarshal([]byte(text), &r); err != nil {
-		panic(fmt.Sprintf("ruleset %s: %v", text, err))
-	}
-	var id int64
-	s.with(func() { id = s.keepRuleset(r) })
-	return id
-}
-
-// SetClassic sets the classic protection of a branch as GitHub shows it.
-func (s *Server) SetClassic(branch, text string) {
-	s.with(func() { s.classic[branch] = json.RawMessage(text) })
-}
 
 // Fail makes requests fail from now on; the first failure that matches answers.
 func (s *Server) Fail(f Failure) { s.with(func() { s.failures = append(s.failures, &f) }) }
@@ -226,28 +233,8 @@ func (s *Server) FailAt(n int, f Failure) {
 	s.Fail(f)
 }
 
-// Comments returns all comments, oldest first.
-func (s *Server) Comments() (all []Comment) {
-	s.with(func() { all = slices.Clone(s.comments) })
-	return all
-}
-
-// Rulesets returns all rulesets as JSON, oldest first.
-func (s *Server) Rulesets() (all []string) {
-	s.with(func() {
-		for _, r := range s.rulesets {
-			b, _ := json.Marshal(r)
-			all = append(all, string(b))
-		}
-	})
-	return all
-}
-
 // Requests returns the requests so far, as "GET /user".
-func (s *Server) Requests() (all []string) {
-	s.with(func() { all = slices.Clone(s.requests) })
-	return all
-}
+func (s *Server) Requests() []string { return copied(s, &s.requests) }
 
 // Writes returns the requests so far that were to change something.
 func (s *Server) Writes() []string {
@@ -260,27 +247,28 @@ func (s *Server) with(f func()) {
 	f()
 }
 
-func (s *Server) newID() int64 { s.lastID++; return s.lastID }
-
-// request is one request with what is known about its sender.
-type request struct {
-	*http.Request
-	w      http.ResponseWriter
-	access Access
-	path   []string // unescaped segments
+func copied[T any](s *Server, of *[]T) (all []T) {
+	s.with(func() { all = slices.Clone(*of) })
+	return all
 }
 
-func (s *Server) serve(w http.ResponseWriter, hr *http.Request) {
+func (s *Server) newID() int64 { s.lastID++; return s.lastID }
+
+func bearer(r *http.Request) string {
+	return strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")
+}
+
+func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.requests = append(s.requests, hr.Method+" "+hr.URL.EscapedPath())
+	s.requests = append(s.requests, r.Method+" "+r.URL.EscapedPath())
 	h := w.Header()
 	h.Set("Content-Type", "application/json; charset=utf-8")
 	h.Set("X-RateLimit-Limit", "5000")
 	h.Set("X-RateLimit-Remaining", "4999")
 	h.Set("X-RateLimit-Reset", "4102444800")
 	for _, f := range s.failures {
-		if (f.at == 0 || f.at == len(s.requests)) && f.matches(hr) {
+		if (f.at == 0 || f.at == len(s.requests)) && f.matches(r) {
 			f.answer(w)
 			return
 		}
@@ -292,23 +280,11 @@ func (s *Server) serve(w http.ResponseWriter, hr *http.Request) {
 		w = httptest.NewRecorder()
 		defer panic(http.ErrAbortHandler)
 	}
-	r := &request{Request: hr, w: w}
-	token := strings.TrimPrefix(hr.Header.Get("Authorization"), "Bearer ")
-	access, known := s.tokens[token]
-	if token != "" && !known {
-		r.fail(http.StatusUnauthorized, "Bad credentials")
+	if _, known := s.tokens[bearer(r)]; bearer(r) != "" && !known {
+		fail(http.StatusUnauthorized, "Bad credentials").send(w)
 		return
 	}
-	r.access = access
-	for _, part := range strings.Split(strings.TrimPrefix(hr.URL.EscapedPath(), "/"), "/") {
-		plain, err := url.PathUnescape(part)
-		if err != nil {
-			r.fail(http.StatusBadRequest, "Bad Request")
-			return
-		}
-		r.path = append(r.path, plain)
-	}
-	s.route(r)
+	s.mux.ServeHTTP(w, r)
 }
 
 func (f *Failure) matches(r *http.Request) bool {
@@ -327,171 +303,133 @@ func (f *Failure) answer(w http.ResponseWriter) {
 	for k, v := range f.Header {
 		w.Header().Set(k, v)
 	}
+	if f.Body == "" {
+		answer{status: f.Status, body: map[string]string{"message": f.Message}}.send(w)
+		return
+	}
 	w.WriteHeader(f.Status)
-	body := f.Body
-	if body == "" {
-		b, _ := json.Marshal(map[string]string{"message": f.Message})
-		body = string(b)
-	}
-	io.WriteString(w, body)
+	io.WriteString(w, f.Body)
 }
 
-func (s *Server) route(r *request) {
-	if r.is("GET", "user") {
-		s.user(r)
-		return
-	}
-	if r.is("POST", "graphql") {
-		s.graphQL(r)
-		return
-	}
-	if r.is("GET", "orgs", "*", "teams", "*", "members") {
-		s.team(r)
-		return
-	}
-	if len(r.path) < 3 || r.path[0] != "repos" || !strings.EqualFold(r.path[1], s.Owner) ||
-		!strings.EqualFold(r.path[2], s.Name) {
-		r.notFound()
-		return
-	}
-	r.path = r.path[3:]
-	switch {
-	case r.is("GET"), r.is("PATCH"):
-		s.repository(r)
-	case r.is("GET", "actions", "permissions", "workflow"), r.is("PUT", "actions", "permissions", "workflow"):
-		s.workflowToken(r)
-	case r.is("GET", "collaborators"):
-		s.collaborators(r)
-	case r.is("GET", "codeowners", "errors"):
-		r.send(http.StatusOK, map[string]any{"errors": append([]map[string]any{}, s.OwnerErrors...)})
-	case r.is("GET", "pulls"):
-		s.listPulls(r)
-	case r.is("GET", "pulls", "*"):
-		s.pull(r)
-	case r.is("GET", "pulls", "*", "reviews"), r.is("GET", "pulls", "*", "commits"):
-		s.pullList(r)
-	case r.is("GET", "pulls", "*", "files"):
-		s.files(r)
-	case r.is("GET", "commits"):
-		s.newest(r)
-	case r.is("POST", "issues", "*", "labels"), r.is("DELETE", "issues", "*", "labels", "*"):
-		s.pullLabels(r)
-	case r.is("GET", "compare", "*"):
-		s.comparison(r)
-	case r.is("GET", "issues", "*"):
-		s.issue(r)
-	case r.is("GET", "git", "commits", "*"):
-		s.commit(r)
-	case r.is("GET", "issues", "*", "comments"), r.is("POST", "issues", "*", "comments"):
-		s.issueComments(r)
-	case r.is("PATCH", "issues", "comments", "*"):
-		s.editComment(r)
-	case r.is("GET", "issues"), r.is("POST", "issues"):
-		s.issueList(r)
-	case r.is("PATCH", "issues", "*"):
-		s.editIssue(r)
-	case r.is("GET", "labels", "*"):
-		s.label(r)
-	case r.is("GET", "actions", "runs"):
-		s.runList(r)
-	case r.is("POST", "actions", "runs", "*", "rerun-failed-jobs"):
-		s.rerun(r)
-	case r.is("GET", "branches", "*"):
-		s.branch(r)
-	case r.is("GET", "branches", "*", "protection", "required_status_checks"),
-		r.is("PATCH", "branches", "*", "protection", "required_status_checks"),
-		r.is("DELETE", "branches", "*", "protection", "required_status_checks"):
-		s.classicChecks(r)
-	case r.is("GET", "branches", "*", "protection"):
-		s.protection(r)
-	case r.is("GET", "rules", "branches", "*"):
-		s.branchRules(r)
-	case r.is("GET", "rulesets"), r.is("POST", "rulesets"):
-		s.rulesetList(r)
-	case r.is("GET", "rulesets", "*"), r.is("PUT", "rulesets", "*"):
-		s.ruleset(r)
-	default:
-		r.notFound()
-	}
+// request is one request with what its sender may do.
+type request struct {
+	*http.Request
+	access Access
 }
 
-// is reports whether the request has that method and path; "*" matches one segment.
-func (r *request) is(method string, path ...string) bool {
-	if r.Method != method || len(r.path) != len(path) {
-		return false
-	}
-	for i, part := range path {
-		if part != "*" && part != r.path[i] {
-			return false
-		}
-	}
-	return true
-}
-
-func (r *request) number(i int) int64 {
-	n, err := strconv.ParseInt(r.path[i], 10, 64)
+// number returns the number at a wildcard of the path, or -1.
+func (r *request) number(wildcard string) int64 {
+	n, err := strconv.ParseInt(r.PathValue(wildcard), 10, 64)
 	if err != nil {
 		return -1
 	}
 	return n
 }
 
-func (r *request) send(status int, v any) {
-	b, err := json.Marshal(v)
+// answer is what the forge answers. If body is nil, there is no body.
+type answer struct {
+	status int
+	body   any
+	link   string // header of a page
+}
+
+func (a answer) send(w http.ResponseWriter) {
+	if a.link != "" {
+		w.Header().Set("Link", a.link)
+	}
+	w.WriteHeader(a.status)
+	if a.body == nil {
+		return
+	}
+	text, err := json.Marshal(a.body)
 	if err != nil {
 		panic(err)
 	}
-	r.w.WriteHeader(status)
-	r.w.Write(b)
+	w.Write(text)
 }
 
-func (r *request) fail(status int, message string, errors ...any) {
+func ok(body any) answer { return answer{status: http.StatusOK, body: body} }
+
+func created(body any) answer { return answer{status: http.StatusCreated, body: body} }
+
+func fail(status int, message string, errors ...any) answer {
 	body := map[string]any{"message": message, "documentation_url": "https://docs.example.org/rest",
 		"status": strconv.Itoa(status)}
 	if len(errors) > 0 {
 		body["errors"] = errors
 	}
-	r.send(status, body)
+	return answer{status: status, body: body}
 }
 
-func (r *request) notFound() { r.fail(http.StatusNotFound, "Not Found") }
+// The refusals that need no more words.
+var (
+	notFound = fail(http.StatusNotFound, "Not Found")
+	unknown  = fail(http.StatusUnauthorized, "Requires authentication")
+	noAccess = fail(http.StatusForbidden, "Resource not accessible by integration")
+	noJSON   = fail(http.StatusBadRequest, "Problems parsing JSON")
+)
 
-// refuse answers as GitHub does if a token lacks a permission: it says so to installation tokens, others see nothing
+// refused answers as GitHub does if a token lacks a permission: it says so to installation tokens, others see nothing
 // there.
-func (r *request) refuse() {
+func (r *request) refused() answer {
 	if r.access.App {
-		r.fail(http.StatusForbidden, "Resource not accessible by integration")
-		return
+		return noAccess
 	}
-	r.notFound()
+	return notFound
+}
+
+// administering answers only those who may administer.
+func administering(next func(*request) answer) func(*request) answer {
+	return func(r *request) answer {
+		if !r.access.Admin {
+			return r.refused()
+		}
+		return next(r)
+	}
+}
+
+// writing answers only those who may write.
+func writing(next func(*request) answer) func(*request) answer {
+	return func(r *request) answer {
+		if !r.access.Comment {
+			return r.refused()
+		}
+		return next(r)
+	}
+}
+
+// ofPull answers about a pull request that is there.
+func (s *Server) ofPull(next func(*request, *Pull) answer) func(*request) answer {
+	return func(r *request) answer {
+		if p := s.pullByNumber(r.number("number")); p != nil {
+			return next(r, p)
+		}
+		return notFound
+	}
 }
 
 func (r *request) decode(v any) bool {
-	if err := json.NewDecoder(io.LimitReader(r.Body, 1<<20)).Decode(v); err != nil {
-		r.fail(http.StatusBadRequest, "Problems parsing JSON")
-		return false
-	}
-	return true
+	return json.NewDecoder(io.LimitReader(r.Body, 1<<20)).Decode(v) == nil
 }
 
-// page sends the page of all that the request asks for, with a Link header.
-func page[T any](s *Server, r *request, all []T) {
-	r.send(http.StatusOK, pageOf(s, r, all))
+// page answers with the page of all that the request asks for, with a Link header.
+func page[T any](s *Server, r *request, all []T) answer {
+	part, link := pageOf(s, r, all)
+	return answer{http.StatusOK, part, link}
 }
 
-// pageOf sets the links of the page that is asked for, and returns its elements.
-func pageOf[T any](s *Server, r *request, all []T) []T {
+// pageOf returns the elements of the page that is asked for, and the links to others.
+func pageOf[T any](s *Server, r *request, all []T) ([]T, string) {
 	q := r.URL.Query()
-	per, err := strconv.Atoi(q.Get("per_page"))
-	if err != nil || per < 1 {
-		per = 30
+	asked := func(name string, otherwise int) int {
+		if n, err := strconv.Atoi(q.Get(name)); err == nil && n >= 1 {
+			return n
+		}
+		return otherwise
 	}
-	if per = min(per, 100); s.PageCap > 0 {
+	per, n := min(asked("per_page", 30), 100), asked("page", 1)
+	if s.PageCap > 0 {
 		per = min(per, s.PageCap)
-	}
-	n, err := strconv.Atoi(q.Get("page"))
-	if err != nil || n < 1 {
-		n = 1
 	}
 	last := max((len(all)+per-1)/per, 1)
 	var links []string
@@ -509,9 +447,6 @@ func pageOf[T any](s *Server, r *request, all []T) []T {
 	if n > 1 {
 		link(1, "first")
 	}
-	if links != nil {
-		r.w.Header().Set("Link", strings.Join(links, ", "))
-	}
 	from := min((n-1)*per, len(all))
-	return append([]T{}, all[from:min(from+per, len(all))]...)
+	return append([]T{}, all[from:min(from+per, len(all))]...), strings.Join(links, ", ")
 }

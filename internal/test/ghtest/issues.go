@@ -10,13 +10,18 @@ import (
 // ActionsApp is the id of the app whose tokens workflows have.
 const ActionsApp = 15368
 
+// LoseReply carries out the n-th request, counted from 0, and loses its answer.
+func (s *Server) LoseReply(n int) { s.with(func() { s.lost, s.dropped = n, false }) }
+
+// LoseRequest loses the n-th request, counted from 0, before anything came of it.
+func (s *Server) LoseRequest(n int) { s.with(func() { s.lost, s.dropped = n, true }) }
+
+// SetNow sets the forge's clock.
+func (s *Server) SetNow(at time.Time) { s.with(func() { s.now = at }) }
+
 // AddIssue opens or keeps an issue; its number is given.
 func (s *Server) AddIssue(i Issue) (number int) {
-	s.with(func() {
-		i.Number = 100 + len(s.issues)
-		s.issues = append(s.issues, i)
-		number = i.Number
-	})
+	s.with(func() { number = s.keepIssue(i).Number })
 	return number
 }
 
@@ -30,127 +35,128 @@ func (s *Server) AddRun(r Run) { s.with(func() { s.runs = append(s.runs, r) }) }
 func (s *Server) SetTip(at time.Time) { s.with(func() { s.tip = at }) }
 
 // Issues returns all issues.
-func (s *Server) Issues() (all []Issue) {
-	s.with(func() { all = slices.Clone(s.issues) })
-	return all
-}
+func (s *Server) Issues() []Issue { return copied(s, &s.issues) }
 
 // Runs returns all runs.
-func (s *Server) Runs() (all []Run) {
-	s.with(func() { all = slices.Clone(s.runs) })
-	return all
+func (s *Server) Runs() []Run { return copied(s, &s.runs) }
+
+func (s *Server) keepIssue(i Issue) Issue {
+	i.Number = 100 + len(s.issues)
+	s.issues = append(s.issues, i)
+	return i
 }
 
-func (s *Server) issueJSON(i Issue) map[string]any {
-	var app any
-	if i.App != 0 {
-		app = map[string]int64{"id": i.App}
-	}
+func (i Issue) json() map[string]any {
 	return map[string]any{"number": i.Number, "state": i.State, "title": i.Title, "body": i.Body, "labels": i.Labels,
-		"user": map[string]string{"login": i.Login}, "performed_via_github_app": app}
+		"user": map[string]string{"login": i.Login}, "performed_via_github_app": app(i.App)}
 }
 
-// mayWrite answers a request whose token may not write.
-func (s *Server) mayWrite(r *request) bool {
-	if !r.access.Comment {
-		r.refuse()
+// app shows by whose token something was written: null for a user's.
+func app(id int64) any {
+	if id == 0 {
+		return nil
 	}
-	return r.access.Comment
+	return map[string]int64{"id": id}
 }
 
-func (s *Server) issueList(r *request) {
-	if r.Method == "GET" {
-		list := []map[string]any{}
-		for _, p := range s.pulls { // the forge lists pull requests among the issues
-			list = append(list, map[string]any{"number": p.Number, "state": p.State, "title": "a pull request",
-				"body": "<!-- oap-gate:remind:nova -->\n", "user": map[string]string{"login": "github-actions[bot]"},
-				"performed_via_github_app": map[string]int64{"id": ActionsApp}, "pull_request": map[string]string{}})
-		}
-		for _, i := range s.issues {
-			since, err := time.Parse(time.RFC3339, r.URL.Query().Get("since"))
-			state := r.URL.Query().Get("state")
-			if (state == "all" || state == i.State) && (err != nil || !i.Updated.Before(since)) {
-				list = append(list, s.issueJSON(i))
-			}
-		}
-		page(s, r, list)
-		return
+// app returns the id of the app whose token the sender has; 0: none.
+func (a Access) app() int64 {
+	if !a.App {
+		return 0
 	}
+	return cmp.Or(a.AppID, ActionsApp)
+}
+
+func (s *Server) listIssues(r *request) answer {
+	list := []map[string]any{}
+	for _, p := range s.pulls { // the forge lists pull requests among the issues
+		list = append(list, map[string]any{"number": p.Number, "state": p.State, "title": "a pull request",
+			"body": "<!-- oap-gate:remind:nova -->\n", "user": map[string]string{"login": "github-actions[bot]"},
+			"performed_via_github_app": app(ActionsApp), "pull_request": map[string]string{}})
+	}
+	since, err := time.Parse(time.RFC3339, r.FormValue("since"))
+	for _, i := range s.issues {
+		if state := r.FormValue("state"); (state == "all" || state == i.State) &&
+			(err != nil || !i.Updated.Before(since)) {
+			list = append(list, i.json())
+		}
+	}
+	return page(s, r, list)
+}
+
+func (s *Server) newIssue(r *request) answer {
 	var sent struct {
 		Title, Body string
 		Labels      []string
 	}
-	if !s.mayWrite(r) || !r.decode(&sent) {
-		return
+	if !r.decode(&sent) {
+		return noJSON
 	}
-	i := Issue{Number: 100 + len(s.issues), State: "open", Title: sent.Title, Body: sent.Body, Labels: sent.Labels,
-		Login: r.access.Login, Updated: s.now}
-	if r.access.App {
-		i.App = cmp.Or(r.access.AppID, ActionsApp)
-	}
-	s.issues = append(s.issues, i)
-	r.send(http.StatusCreated, s.issueJSON(i))
+	return created(s.keepIssue(Issue{State: "open", Title: sent.Title, Body: sent.Body, Labels: sent.Labels,
+		Login: r.access.Login, App: r.access.app(), Updated: s.now}).json())
 }
 
-func (s *Server) editIssue(r *request) {
-	at := slices.IndexFunc(s.issues, func(i Issue) bool { return int64(i.Number) == r.number(1) })
+func (s *Server) editIssue(r *request) answer {
+	at := slices.IndexFunc(s.issues, func(i Issue) bool { return int64(i.Number) == r.number("number") })
 	if at < 0 {
-		r.notFound()
-		return
-	}
-	var sent struct{ Title, Body, State *string }
-	if !s.mayWrite(r) || !r.decode(&sent) {
-		return
+		return notFound
 	}
 	i := &s.issues[at]
+	sent := struct{ Title, Body, State *string }{&i.Title, &i.Body, &i.State} // what is not sent stays
+	if !r.decode(&sent) {
+		return noJSON
+	}
 	i.Updated = s.now
-	for to, from := range map[*string]*string{&i.Title: sent.Title, &i.Body: sent.Body, &i.State: sent.State} {
-		if from != nil {
-			*to = *from
-		}
-	}
-	r.send(http.StatusOK, s.issueJSON(*i))
+	return ok(i.json())
 }
 
-func (s *Server) label(r *request) {
-	if !slices.Contains(s.defined, r.path[1]) {
-		r.notFound()
-		return
-	}
-	r.send(http.StatusOK, map[string]string{"name": r.path[1]})
+// SetLabels makes an issue with these labels.
+func (s *Server) SetLabels(issue int64, labels ...string) {
+	s.with(func() { s.labels[issue] = labels })
 }
 
-func (s *Server) branch(r *request) {
+func (s *Server) issue(r *request) answer {
+	labels, found := s.labels[r.number("number")]
+	if !found {
+		return notFound
+	}
+	return ok(map[string]any{"number": r.number("number"), "labels": named(labels)})
+}
+
+func (s *Server) label(r *request) answer {
+	if !slices.Contains(s.defined, r.PathValue("one")) {
+		return notFound
+	}
+	return ok(map[string]string{"name": r.PathValue("one")})
+}
+
+func (s *Server) branch(r *request) answer {
 	committer := map[string]any{"committer": map[string]any{"date": s.tip}}
-	r.send(http.StatusOK, map[string]any{"name": r.path[1], "commit": map[string]any{"commit": committer}})
+	return ok(map[string]any{"name": r.PathValue("branch"), "commit": map[string]any{"commit": committer}})
 }
 
-func (s *Server) runList(r *request) {
-	q := r.URL.Query()
+func (s *Server) listRuns(r *request) answer {
 	list := []map[string]any{}
 	for _, one := range s.runs {
-		if one.Head == q.Get("head_sha") && (q.Get("event") == "" || one.Event == q.Get("event")) {
+		if event := r.FormValue("event"); one.Head == r.FormValue("head_sha") && (event == "" || event == one.Event) {
 			list = append(list, map[string]any{"id": one.ID, "path": one.Path, "event": one.Event, "head_sha": one.Head,
 				"status": one.Status, "conclusion": one.Conclusion, "run_attempt": one.Attempt,
-				"created_at": one.CreatedAt, "run_started_at": one.RunStartedAt,
-				"updated_at": one.Updated})
+				"created_at": one.CreatedAt, "run_started_at": one.RunStartedAt, "updated_at": one.Updated})
 		}
 	}
-	r.send(http.StatusOK, map[string]any{"total_count": len(list), "workflow_runs": list[:min(len(list), 100)]})
+	return ok(map[string]any{"total_count": len(list), "workflow_runs": list[:min(len(list), 100)]})
 }
 
 // rerun starts the failed jobs again, and ends them at once as they ended before.
-func (s *Server) rerun(r *request) {
-	at := slices.IndexFunc(s.runs, func(one Run) bool { return one.ID == r.number(2) })
+func (s *Server) rerun(r *request) answer {
+	at := slices.IndexFunc(s.runs, func(one Run) bool { return one.ID == r.number("id") })
 	switch {
 	case at < 0:
-		r.notFound()
-	case !s.mayWrite(r):
+		return notFound
 	case s.runs[at].Status != "completed":
-		r.fail(http.StatusForbidden, "The workflow run is not completed")
-	default:
-		s.runs[at].Attempt++
-		s.runs[at].RunStartedAt = s.now
-		r.send(http.StatusCreated, map[string]any{})
+		return fail(http.StatusForbidden, "The workflow run is not completed")
 	}
+	s.runs[at].Attempt++
+	s.runs[at].RunStartedAt = s.now
+	return created(map[string]any{})
 }

@@ -3,60 +3,74 @@ package ghtest
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
 )
 
-func (s *Server) protection(r *request) {
-	text, ok := s.classic[r.path[1]]
-	switch {
-	case !r.access.Admin:
-		r.refuse()
-	case !ok:
-		r.fail(http.StatusNotFound, "Branch not protected")
-	default:
-		r.send(http.StatusOK, text)
+// AddRuleset adds a ruleset as GitHub shows it, without checks; id, source_type and source are filled in where missing.
+func (s *Server) AddRuleset(text string) (id int64) {
+	var set map[string]any
+	if err := json.Unmarshal([]byte(text), &set); err != nil {
+		panic(fmt.Sprintf("ruleset %s: %v", text, err))
 	}
+	s.with(func() { id = s.keepRuleset(set) })
+	return id
 }
 
-// classicChecks answers with the required checks of a branch's classic protection.
-func (s *Server) classicChecks(r *request) {
+// SetClassic sets the classic protection of a branch as GitHub shows it.
+func (s *Server) SetClassic(branch, text string) {
 	var all map[string]any
-	if text := s.classic[r.path[1]]; text != nil {
-		if err := json.Unmarshal(text, &all); err != nil {
-			panic(err)
-		}
+	if err := json.Unmarshal([]byte(text), &all); err != nil {
+		panic(fmt.Sprintf("protection %s: %v", text, err))
 	}
+	s.with(func() { s.classic[branch] = all })
+}
+
+// Rulesets returns all rulesets as JSON, oldest first.
+func (s *Server) Rulesets() (all []string) {
+	s.with(func() {
+		for _, r := range s.rulesets {
+			b, _ := json.Marshal(r)
+			all = append(all, string(b))
+		}
+	})
+	return all
+}
+
+func (s *Server) protection(r *request) answer {
+	if all := s.classic[r.PathValue("branch")]; all != nil {
+		return ok(all)
+	}
+	return fail(http.StatusNotFound, "Branch not protected")
+}
+
+// classicChecks answers with the required checks of a branch's classic protection, or changes them.
+func (s *Server) classicChecks(r *request) answer {
+	const member = "required_status_checks"
+	all := s.classic[r.PathValue("branch")]
 	switch {
-	case !r.access.Admin:
-		r.refuse()
-	case all["required_status_checks"] == nil:
-		r.fail(http.StatusNotFound, "Required status checks not enabled")
+	case all[member] == nil:
+		return fail(http.StatusNotFound, "Required status checks not enabled")
 	case r.Method == "DELETE":
-		delete(all, "required_status_checks")
-		r.w.WriteHeader(http.StatusNoContent)
+		delete(all, member)
+		return answer{status: http.StatusNoContent}
 	case r.Method == "PATCH":
 		var sent map[string]any
 		if !r.decode(&sent) {
-			return
+			return noJSON
 		}
-		all["required_status_checks"] = sent
-		r.send(http.StatusOK, sent)
-	default:
-		r.send(http.StatusOK, all["required_status_checks"])
+		all[member] = sent
 	}
-	if text, err := json.Marshal(all); err == nil && all != nil {
-		s.classic[r.path[1]] = text
-	}
+	return ok(all[member])
 }
 
 func (s *Server) keepRuleset(r map[string]any) int64 {
 	id := s.newID()
 	r["id"] = id
 	if r["source_type"] == nil {
-		r["source_type"] = "Repository"
-		r["source"] = s.full()
+		r["source_type"], r["source"] = "Repository", s.full()
 	}
 	s.rulesets = append(s.rulesets, r)
 	return id
@@ -64,24 +78,21 @@ func (s *Server) keepRuleset(r map[string]any) int64 {
 
 // branchRules answers with the rules in force for a branch, one by one, as GitHub does: without the actors that bypass
 // them.
-func (s *Server) branchRules(r *request) {
+func (s *Server) branchRules(r *request) answer {
 	var list []map[string]any
 	for _, set := range s.rulesets {
-		if set["enforcement"] != "active" || set["target"] != "branch" || !s.covers(set, r.path[2]) {
+		if set["enforcement"] != "active" || set["target"] != "branch" || !s.covers(set, r.PathValue("branch")) {
 			continue
 		}
 		rules, _ := set["rules"].([]any)
 		for _, rule := range rules {
-			rule := rule.(map[string]any)
-			one := map[string]any{"type": rule["type"], "ruleset_id": set["id"],
-				"ruleset_source_type": set["source_type"], "ruleset_source": set["source"]}
-			if p, ok := rule["parameters"]; ok {
-				one["parameters"] = p
-			}
+			one := maps.Clone(rule.(map[string]any))
+			one["ruleset_id"], one["ruleset_source_type"] = set["id"], set["source_type"]
+			one["ruleset_source"] = set["source"]
 			list = append(list, one)
 		}
 	}
-	page(s, r, list)
+	return page(s, r, list)
 }
 
 func (s *Server) covers(set map[string]any, branch string) bool {
@@ -116,45 +127,51 @@ func (r *request) shown(set map[string]any, full bool) map[string]any {
 	return out
 }
 
-func (s *Server) rulesetList(r *request) {
-	if r.Method == "POST" {
-		set, ok := s.readRuleset(r, 0)
-		if !ok {
-			return
-		}
-		s.keepRuleset(set)
-		r.send(http.StatusCreated, r.shown(set, true))
-		return
-	}
+func (s *Server) listRulesets(r *request) answer {
 	var list []map[string]any
 	for _, set := range s.rulesets {
-		if set["source_type"] == "Repository" || r.URL.Query().Get("includes_parents") != "false" {
+		if set["source_type"] == "Repository" || r.FormValue("includes_parents") != "false" {
 			list = append(list, r.shown(set, false))
 		}
 	}
-	page(s, r, list)
+	return page(s, r, list)
 }
 
-func (s *Server) ruleset(r *request) {
-	i := slices.IndexFunc(s.rulesets, func(set map[string]any) bool { return fmt.Sprint(set["id"]) == r.path[1] })
+func (s *Server) newRuleset(r *request) answer {
+	set, refusal := s.readRuleset(r, 0)
+	if set == nil {
+		return refusal
+	}
+	s.keepRuleset(set)
+	return created(r.shown(set, true))
+}
+
+func (s *Server) rulesetAt(r *request) int {
+	return slices.IndexFunc(s.rulesets, func(set map[string]any) bool { return set["id"] == r.number("id") })
+}
+
+func (s *Server) ruleset(r *request) answer {
+	i := s.rulesetAt(r)
 	if i < 0 {
-		r.notFound()
-		return
+		return notFound
 	}
-	if r.Method == "PUT" {
-		old := s.rulesets[i]
-		if old["source_type"] != "Repository" {
-			r.notFound()
-			return
-		}
-		set, ok := s.readRuleset(r, old["id"].(int64))
-		if !ok {
-			return
-		}
-		set["id"], set["source_type"], set["source"] = old["id"], old["source_type"], old["source"]
-		s.rulesets[i] = set
+	return ok(r.shown(s.rulesets[i], true))
+}
+
+func (s *Server) editRuleset(r *request) answer {
+	i := s.rulesetAt(r)
+	if i < 0 || s.rulesets[i]["source_type"] != "Repository" {
+		return notFound
 	}
-	r.send(http.StatusOK, r.shown(s.rulesets[i], true))
+	set, refusal := s.readRuleset(r, s.rulesets[i]["id"].(int64))
+	if set == nil {
+		return refusal
+	}
+	for _, kept := range []string{"id", "source_type", "source"} {
+		set[kept] = s.rulesets[i][kept]
+	}
+	s.rulesets[i] = set
+	return ok(r.shown(set, true))
 }
 
 // Parameters that GitHub demands of a rule when it is written; the types are all those that may be written.
@@ -173,19 +190,15 @@ var ruleParameters = map[string][]string{
 	"copilot_code_review":    nil,
 }
 
-// readRuleset reads a ruleset that may be written; id is that of the one it replaces, 0 for a new one.
-func (s *Server) readRuleset(r *request, id int64) (map[string]any, bool) {
-	if !r.access.Admin {
-		r.refuse()
-		return nil, false
-	}
+// readRuleset reads a ruleset that may be written; id is that of the one it replaces, 0 for a new one. A nil ruleset is
+// refused.
+func (s *Server) readRuleset(r *request, id int64) (map[string]any, answer) {
 	var set map[string]any
 	if !r.decode(&set) {
-		return nil, false
+		return nil, noJSON
 	}
-	invalid := func(format string, args ...any) (map[string]any, bool) {
-		r.fail(http.StatusUnprocessableEntity, "Validation Failed", fmt.Sprintf(format, args...))
-		return nil, false
+	invalid := func(format string, args ...any) (map[string]any, answer) {
+		return nil, fail(http.StatusUnprocessableEntity, "Validation Failed", fmt.Sprintf(format, args...))
 	}
 	name, _ := set["name"].(string)
 	if name == "" {
@@ -222,66 +235,51 @@ func (s *Server) readRuleset(r *request, id int64) (map[string]any, bool) {
 			return invalid("Unknown property %s", k)
 		}
 	}
-	return set, true
+	return set, answer{}
 }
 
 // collaborators are shown to those who may write.
-func (s *Server) collaborators(r *request) {
-	if !r.access.Admin {
-		r.refuse()
-		return
-	}
+func (s *Server) collaborators(r *request) answer {
 	var all []map[string]any
 	for _, a := range s.Accounts {
-		kind := "User"
-		if a.Bot {
-			kind = "Bot"
-		}
-		all = append(all, map[string]any{"login": a.Login, "type": kind,
-			"permissions": map[string]bool{"pull": true, "push": !a.Read}})
+		one := account(a.Login, a.Bot)
+		one["permissions"] = map[string]bool{"pull": true, "push": !a.Read}
+		all = append(all, one)
 	}
-	page(s, r, all)
+	return page(s, r, all)
 }
 
-func (s *Server) team(r *request) {
-	members, known := s.Teams[r.path[1]+"/"+r.path[3]]
+func (s *Server) ownerErrors(*request) answer {
+	return ok(map[string]any{"errors": append([]map[string]any{}, s.OwnerErrors...)})
+}
+
+func (s *Server) team(r *request) answer {
+	members, known := s.Teams[r.PathValue("org")+"/"+r.PathValue("team")]
 	if !known {
-		r.notFound()
-		return
+		return notFound
 	}
-	var all []map[string]string
+	var all []map[string]any
 	for _, login := range members {
-		all = append(all, map[string]string{"login": login, "type": "User"})
+		all = append(all, account(login, false))
 	}
-	page(s, r, all)
+	return page(s, r, all)
 }
 
-// workflowToken answers with what the token of a workflow may do, or sets it.
-func (s *Server) workflowToken(r *request) {
-	type settings struct {
-		Default string `json:"default_workflow_permissions"`
-		Approve *bool  `json:"can_approve_pull_request_reviews"`
+// workflowSettings are what the token of a workflow may do.
+type workflowSettings struct {
+	Default string `json:"default_workflow_permissions"`
+	Approve bool   `json:"can_approve_pull_request_reviews"`
+}
+
+func (s *Server) workflowToken(*request) answer {
+	return ok(workflowSettings{map[bool]string{true: "write", false: "read"}[s.WorkflowsWrite], s.WorkflowsApprove})
+}
+
+func (s *Server) setWorkflowToken(r *request) answer {
+	sent := s.workflowToken(r).body.(workflowSettings) // what is not sent stays
+	if !r.decode(&sent) {
+		return noJSON
 	}
-	switch {
-	case !r.access.Admin:
-		r.refuse()
-	case r.Method == "GET":
-		have := settings{"read", &s.WorkflowsApprove}
-		if s.WorkflowsWrite {
-			have.Default = "write"
-		}
-		r.send(http.StatusOK, have)
-	default:
-		var sent settings
-		if !r.decode(&sent) {
-			return
-		}
-		if sent.Default != "" {
-			s.WorkflowsWrite = sent.Default == "write"
-		}
-		if sent.Approve != nil {
-			s.WorkflowsApprove = *sent.Approve
-		}
-		r.w.WriteHeader(http.StatusNoContent)
-	}
+	s.WorkflowsWrite, s.WorkflowsApprove = sent.Default == "write", sent.Approve
+	return answer{status: http.StatusNoContent}
 }
