@@ -87,3 +87,53 @@ func TestForge(t *testing.T) {
 		})
 	}
 }
+
+// TestUpkeep runs the modes that keep a registry at the forge as their workflows do: by hand, in a clone of it.
+func TestUpkeep(t *testing.T) {
+	const api = "/repos/example/registry"
+	w := build(t) // three listings that end in three months
+	git(t, w, "update-ref", "refs/remotes/origin/main", "main")
+	check(t, os.MkdirAll(filepath.Join(w.Repo.Dir, ".github"), 0o755))
+	check(t, os.WriteFile(filepath.Join(w.Repo.Dir, ".github/repo-config.yml"),
+		[]byte(read(t, "../../docs/repo-config.example.yml")), 0o644))
+	s := ghtest.Start("example", "registry")
+	defer s.Close()
+	s.Grant("token", ghtest.Access{Login: "github-actions[bot]", App: true, Comment: true})
+	s.Grant("admin", ghtest.Access{Login: "administrator", Admin: true})
+	for _, c := range []struct {
+		name, token string
+		inputs      map[string]string
+		status      int
+		writes      string
+		says        string
+	}{
+		{"nothing is due", "token", map[string]string{"mode": "remind", "apply": "true"}, 0, "",
+			"3 listings: 0 due"},
+		{"a plan", "token", map[string]string{"mode": "remind", "within": "200d"}, 0, "",
+			"3 of 3 changes shown, none made"},
+		{"reminders", "token", map[string]string{"mode": "remind", "within": "200d", "apply": "true"}, 0,
+			strings.Repeat("POST "+api+"/issues ", 3), "3 of 3 changes made"},
+		{"again", "token", map[string]string{"mode": "remind", "within": "200d", "apply": "true"}, 0, "",
+			"nothing to change"},
+		{"a head", "token", map[string]string{"mode": "remind", "head": "main"}, 2, "", "head"},
+		{"the job's own token", "token", map[string]string{"mode": "protect", "apply": "true"}, 3, "", "not-readable"},
+		{"what protections lack", "admin", map[string]string{"mode": "protect"}, 1, "", "protection-missing"},
+		{"protections", "admin", map[string]string{"mode": "protect", "apply": "true"}, 0,
+			"PATCH " + api + " POST " + api + "/rulesets ", "0 missing"},
+		{"protections that stand", "admin", map[string]string{"mode": "protect", "apply": "true"}, 0, "", "0 missing"},
+		{"a time", "admin", map[string]string{"mode": "protect", "within": "30d"}, 2, "", "within"},
+	} {
+		before := len(s.Writes())
+		o := step{workspace: w.Repo.Dir, event: "workflow_dispatch", payload: `{}`, inputs: c.inputs,
+			env:   map[string]string{"GITHUB_API_URL": s.URL, "GITHUB_TOKEN": c.token},
+			flags: []string{"--network", "host"}}.run(t)
+		writes := ""
+		for _, one := range s.Writes()[before:] {
+			writes += one + " "
+		}
+		if o.status != c.status || writes != c.writes || !strings.Contains(o.stdout+o.stderr, c.says) {
+			t.Errorf("%s: status %d, wrote %q; want %d, %q and the words %q\n%s%s", c.name, o.status, writes, c.status,
+				c.writes, c.says, o.stdout, o.stderr)
+		}
+	}
+}
