@@ -53,9 +53,12 @@ func (v *inspection) judgeOwn() error {
 		templates = append(templates, w.jobs...)
 	}
 	for _, w := range v.workflows {
+		done := map[*workflow]bool{} // the files of init with which the keys of this one were compared
 		for _, j := range w.jobs {
 			if j.role != noRole || w.uses() && j.uploads() {
-				(&comparison{v, j, templateOf(templates, j)}).compare()
+				c := &comparison{v, j, templateOf(templates, j)}
+				c.compare(!done[c.want.w])
+				done[c.want.w] = true
 			}
 		}
 	}
@@ -66,7 +69,7 @@ func (v *inspection) judgeOwn() error {
 // templateOf returns the job that init writes for the role of a job: the one with the same id, or else the last, which
 // is that of the file with the shortest name. It is absent if init writes none.
 func templateOf(templates []*job, j *job) *job {
-	found := &job{node: absent, w: &workflow{node: absent, on: absent}}
+	found := noJob
 	for _, t := range templates {
 		if t.role == j.role && slices.Contains(written, t.role) && (t.role != noRole || t.uploads()) {
 			if found = t; t.key == j.key {
@@ -77,20 +80,26 @@ func templateOf(templates []*job, j *job) *job {
 	return found
 }
 
+// noJob is what init writes for a role for which it writes nothing.
+var noJob = &job{node: absent, w: &workflow{node: absent, on: absent}}
+
 // A comparison is that of one job, and of the keys of its file, with the template of the same role.
 type comparison struct {
 	*inspection
 	job, want *job
 }
 
-// compare judges each key of the job by the table. If the job calls the gate by a command line, only its steps are
-// judged: nobody knows which of init's jobs it is.
-func (c *comparison) compare() {
-	if w, want := c.job.w, c.want; c.job.role != callRole {
-		c.members("on/", w.on, want.w.on, w.on)
-		c.members("", w.node, want.w.node, w.node)
+// compare judges each key of the job by the table and, with file, each of its file. If the job calls the gate by a
+// command line, only its steps are judged: nobody knows which of init's jobs it is.
+func (c *comparison) compare(file bool) {
+	w, want := c.job.w, c.want
+	if c.job.role != callRole {
 		c.key("permissions", c.job.permissions(), want.permissions(), c.job.node)
 		c.members("job/", c.job.node, want.node, c.job.node)
+	}
+	if file && c.job.role != callRole {
+		c.members("on/", w.on, want.w.on, w.on)
+		c.members("", w.node, want.w.node, w.node)
 		for _, one := range w.get("on").get("schedule").kids {
 			if cron := one.get("cron"); cron.there() && len(strings.Fields(cron.text)) != 5 {
 				c.differs(verdict.Warning, cron, `set cron to five fields, as "17 4 * * 1"`)
@@ -187,9 +196,14 @@ func (c *comparison) key(at string, have, want, in *node) {
 // members judges each key of a mapping, and each that init has in it. The place of one that is missing is that of in.
 // The permissions are judged once, for the job.
 func (c *comparison) members(of string, have, want, in *node) {
-	for i, one := range slices.Concat(have.kids, want.kids) {
-		if one.key != "" && one.key != "permissions" && (i < len(have.kids) || !have.get(one.key).there()) {
-			c.key(of+one.key, have.get(one.key), want.get(one.key), in)
+	for _, one := range have.kids {
+		if one.key != "" && one.key != "permissions" {
+			c.key(of+one.key, one, want.get(one.key), in)
+		}
+	}
+	for _, one := range want.kids {
+		if one.key != "" && one.key != "permissions" && !have.get(one.key).there() {
+			c.key(of+one.key, absent, one, in)
 		}
 	}
 }
@@ -207,7 +221,7 @@ func (c *comparison) judge(at string, have, want, in *node) {
 		where = have
 	}
 	for _, r := range table {
-		if about(r.path, at) && (r.roles == nil || slices.Contains(r.roles, c.job.role)) {
+		if (r.roles == nil || slices.Contains(r.roles, c.job.role)) && about(r.path, at) {
 			if found = true; !r.fine(c, k) {
 				c.found(r, at, k, where)
 				return
@@ -226,10 +240,12 @@ func (c *comparison) judge(at string, have, want, in *node) {
 
 // about reports whether a key has one of the paths.
 func about(paths, key string) bool {
-	return slices.ContainsFunc(strings.Fields(paths), func(p string) bool {
-		is, err := path.Match(p, key)
-		return is && err == nil
-	})
+	for p := range strings.FieldsSeq(paths) {
+		if is, err := path.Match(p, key); is && err == nil {
+			return true
+		}
+	}
+	return false
 }
 
 // found adds the finding of a row. A key of the file is of each of its jobs, whose findings are one.

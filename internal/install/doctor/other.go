@@ -124,7 +124,7 @@ func (o *otherJob) describe() string {
 
 // mayMerge reports whether a merge by the step is only a warning: people or a bot start it, and it keeps to the rules.
 func (o *otherJob) mayMerge(s *step) bool {
-	return !adminMerge().MatchString(script(s)) && (guarded(o.get("if").text) || guarded(s.get("if").text) ||
+	return !adminMerge().MatchString(s.script) && (guarded(o.get("if").text) || guarded(s.get("if").text) ||
 		o.event == "" && !o.w.runsOn("pull_request"))
 }
 
@@ -152,12 +152,9 @@ func guarded(condition string) (safe bool) {
 	return safe
 }
 
-// script returns what a step runs: a shell's script, or the one that an action is given.
-func script(s *step) string { return commands(s.get("run").text + "\n" + s.input("script").text) }
-
 // does reports whether a step's script matches, or its action is of a table.
 func does(s *step, pattern func() *regexp.Regexp, actions ...string) bool {
-	return pattern().MatchString(script(s)) || slices.Contains(actions, s.action())
+	return pattern().MatchString(s.script) || slices.Contains(actions, s.action())
 }
 
 // arguments are the rest of a shell's command, whose quoted words may hold what ends one. ghPR begins a command of gh.
@@ -223,10 +220,9 @@ func (o *otherJob) reportsAsGate(s *step) bool {
 	}) {
 		return true
 	}
-	text := script(s)
-	names := len(checkName().FindAllString(text, -1))
-	return checkWrite().MatchString(text) && (names == 0 || names > len(literal().FindAllString(text, -1)) ||
-		slices.ContainsFunc(o.required, func(name string) bool { return strings.Contains(text, name) }))
+	names := len(checkName().FindAllString(s.script, -1))
+	return checkWrite().MatchString(s.script) && (names == 0 || names > len(literal().FindAllString(s.script, -1)) ||
+		slices.ContainsFunc(o.required, func(name string) bool { return strings.Contains(s.script, name) }))
 }
 
 // strangerText reports whether a stranger words text in a script, on an event that strangers cause or on a push.
@@ -244,7 +240,7 @@ func (o *otherJob) pushesPastGate(s *step) bool {
 		return false
 	}
 	proposed := alone && o.w.runsOn("pull_request") // what it pushes by default is the proposal's branch
-	for _, m := range push().FindAllStringSubmatch(script(s), -1) {
+	for _, m := range push().FindAllStringSubmatch(s.script, -1) {
 		words := strings.Fields(strings.NewReplacer(`"`, "", "'", "").Replace(m[1]))
 		refs := slices.DeleteFunc(slices.Clone(words), func(word string) bool { return word[0] == '-' })
 		refs = refs[min(1, len(refs)):] // behind the remote

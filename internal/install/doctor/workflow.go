@@ -128,7 +128,8 @@ type job struct {
 
 type step struct {
 	*node
-	role role
+	role   role
+	script string // the shell's, or the one that an action is given, without comments
 }
 
 // context returns the name under which the forge shows the job's check.
@@ -258,6 +259,7 @@ func (v *inspection) newWorkflow(name string, data []byte) (*workflow, error) {
 		for _, s := range one.get("steps").kids {
 			if s.key == "" {
 				made := &step{node: s}
+				made.script = commands(s.get("run").text + "\n" + made.input("script").text)
 				made.role = v.roleOf(w, made)
 				j.steps, weight = append(j.steps, made), min(weight, slices.Index(roles, made.role))
 			}
@@ -278,13 +280,13 @@ var (
 // roleOf returns what a step does with the gate. The Action does what its mode says, else it audits on a schedule or by
 // hand and checks on any other event.
 func (v *inspection) roleOf(w *workflow, s *step) role {
-	uses, script := s.get("uses").text, commands(s.get("run").text)
+	uses := s.get("uses").text
 	action := gateAction().MatchString(uses) || v.local && (uses == "./" || uses == ".")
 	mode := s.input("mode").text
 	switch {
-	case action && s.input("args").text != "", gateImage().MatchString(uses), gateRun().MatchString(script):
+	case action && s.input("args").text != "", gateImage().MatchString(uses), gateRun().MatchString(s.script):
 		return callRole
-	case conformRun().MatchString(script), action && (mode == "verify" || slices.Contains(v.modes, mode)):
+	case conformRun().MatchString(s.script), action && (mode == "verify" || slices.Contains(v.modes, mode)):
 		return conformsRole
 	case !action:
 		return noRole
