@@ -311,19 +311,15 @@ type Writer struct {
 
 // Author is who wrote an issue or a comment, as the forge shows it.
 type Author struct {
-	User struct {
-		Login string `json:"login"`
-	} `json:"user"`
-	App *struct {
+	User Account `json:"user"`
+	App  *struct {
 		ID int64 `json:"id"`
 	} `json:"performed_via_github_app"`
 }
 
 // Writer asks whose the token is. An app's token cannot tell which app it is of: app is its id. The error is an *Error.
 func (c *Client) Writer(ctx context.Context, app int64) (Writer, error) {
-	var user struct {
-		Login string `json:"login"`
-	}
+	var user Account
 	_, err := c.Call(ctx, "asking whose the token is", http.MethodGet, "/user", nil, &user)
 	if err != nil && !errors.Is(err, ErrForbidden) {
 		return Writer{}, err

@@ -170,46 +170,30 @@ func (r *ruleset) body() any {
 
 // strengthen adds what is wanted to the rules; it takes nothing away.
 func (r *ruleset) strengthen(want repoconfig.Protection) error {
-	for _, plain := range []struct {
-		on   bool
-		kind string
+	for _, one := range []struct {
+		on     bool
+		kind   string
+		change func(map[string]any) // of its parameters; nil: it has none
 	}{
-		{want.BlockDeletion, "deletion"},
-		{want.BlockForcePush, "non_fast_forward"},
-		{want.LinearHistory, "required_linear_history"},
-		{want.SignedCommits, "required_signatures"},
-	} {
-		if plain.on {
-			if err := r.edit(plain.kind, nil); err != nil {
-				return err
-			}
-		}
-	}
-	if want.RequirePullRequest {
-		err := r.edit("pull_request", func(p map[string]any) {
+		{want.BlockDeletion, "deletion", nil},
+		{want.BlockForcePush, "non_fast_forward", nil},
+		{want.LinearHistory, "required_linear_history", nil},
+		{want.SignedCommits, "required_signatures", nil},
+		{want.RequirePullRequest, "pull_request", func(p map[string]any) {
 			atLeast(p, "required_approving_review_count", int64(want.Approvals))
 			raise(p, "dismiss_stale_reviews_on_push", want.DismissStaleReviews)
 			raise(p, "require_code_owner_review", want.CodeOwnerReview)
 			raise(p, "require_last_push_approval", want.LastPushApproval)
 			raise(p, "required_review_thread_resolution", false)
-		})
-		if err != nil {
-			return err
-		}
-	}
-	if len(want.RequiredChecks) > 0 {
-		err := r.edit("required_status_checks", func(p map[string]any) {
+		}},
+		{len(want.RequiredChecks) > 0, "required_status_checks", func(p map[string]any) {
 			raise(p, "strict_required_status_checks_policy", want.UpToDate && !want.MergeQueue)
 			p["required_status_checks"] = addChecks(p["required_status_checks"], want.RequiredChecks)
-		})
-		if err != nil {
-			return err
-		}
-	}
-	if want.MergeQueue {
-		return r.edit("merge_queue", func(p map[string]any) {
+		}},
+		{want.MergeQueue, "merge_queue", func(p map[string]any) {
 			for name, v := range queueDefaults {
-				if _, ok := p[name]; !ok {
+				if _, ok := p[name]; !ok || v == "ALLGREEN" && p[name] == "HEADGREEN" ||
+					v == "MERGE" && p[name] == "REBASE" && want.BlockRebaseMerging {
 					p[name] = v
 				}
 			}
@@ -218,13 +202,13 @@ func (r *ruleset) strengthen(want repoconfig.Protection) error {
 					p[s.Parameter] = **s.Value
 				}
 			}
-			if want.BlockRebaseMerging && p["merge_method"] == "REBASE" {
-				p["merge_method"] = queueDefaults["merge_method"]
+		}},
+	} {
+		if one.on {
+			if err := r.edit(one.kind, one.change); err != nil {
+				return err
 			}
-			if p["grouping_strategy"] == "HEADGREEN" {
-				p["grouping_strategy"] = queueDefaults["grouping_strategy"]
-			}
-		})
+		}
 	}
 	return nil
 }

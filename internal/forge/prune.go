@@ -110,13 +110,9 @@ func requiredCheck(v any) repoconfig.RequiredCheck {
 func (c *Client) pruneClassic(ctx context.Context, branch string,
 	stale func(repoconfig.RequiredCheck) bool) (string, error) {
 	path := "branches/" + url.PathEscape(branch) + "/protection/required_status_checks"
-	type check struct {
-		Context string `json:"context"`
-		AppID   *int64 `json:"app_id,omitempty"`
-	}
 	var now struct {
-		Strict bool    `json:"strict"`
-		Checks []check `json:"checks"`
+		Strict bool           `json:"strict"`
+		Checks []classicCheck `json:"checks"`
 	}
 	_, err := c.Call(ctx, "reading the required checks of the branch protection", http.MethodGet, path, nil, &now)
 	if unreadable(err) {
@@ -125,13 +121,9 @@ func (c *Client) pruneClassic(ctx context.Context, branch string,
 	if err != nil {
 		return "", err
 	}
-	var kept, removed []check
+	var kept, removed []classicCheck
 	for _, one := range now.Checks {
-		required := repoconfig.RequiredCheck{Context: one.Context}
-		if one.AppID != nil && *one.AppID > 0 {
-			required.AppID = *one.AppID
-		}
-		if stale(required) {
+		if stale(one.required()) {
 			removed = append(removed, one)
 		} else {
 			kept = append(kept, one)

@@ -3,6 +3,8 @@ package forge
 import (
 	"context"
 	"fmt"
+	"iter"
+	"net/http"
 	"path"
 	"slices"
 	"strings"
@@ -69,6 +71,29 @@ func (f ChangedFile) Governance() bool {
 // in reports whether the file is directly in a directory, and named as a record is.
 func (f ChangedFile) in(directory string) bool {
 	return path.Dir(f.Name) == directory && strings.HasSuffix(f.Name, ".json")
+}
+
+// OpenPulls returns the open pull requests to the repository, the oldest first. The error is an *Error.
+func (c *Client) OpenPulls(ctx context.Context) iter.Seq2[PullRequest, error] {
+	return func(yield func(PullRequest, error) bool) {
+		for p, err := range List[PullRequest](ctx, c, "listing the pull requests",
+			"pulls?state=open&sort=created&direction=asc") {
+			if (err != nil || p.open(c)) && !yield(p, err) {
+				return
+			}
+		}
+	}
+}
+
+func (p *PullRequest) open(c *Client) bool {
+	return p.State == "open" && strings.EqualFold(p.Base.Repo.FullName, c.Repository)
+}
+
+// Pull returns the pull request with a number, and whether it is open. The error is an *Error.
+func (c *Client) Pull(ctx context.Context, number int) (p PullRequest, open bool, err error) {
+	at := fmt.Sprintf("pulls/%d", number)
+	_, err = c.Call(ctx, fmt.Sprintf("reading pull request %d", number), http.MethodGet, at, nil, &p)
+	return p, err == nil && p.open(c), err
 }
 
 // Files returns the files that a pull request changes. The error is an *Error.

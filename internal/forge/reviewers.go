@@ -14,8 +14,7 @@ import (
 // error is an *Error; it wraps ErrForbidden or ErrNotFound if the token may not see them.
 func (c *Client) Accounts(ctx context.Context) ([]string, error) {
 	type account struct {
-		Login       string `json:"login"`
-		Type        string `json:"type"`
+		Account
 		Permissions struct {
 			Push bool `json:"push"`
 		} `json:"permissions"`
@@ -41,9 +40,6 @@ func (c *Client) Login(ctx context.Context) (string, error) {
 // Owners returns the people that owners of a CODEOWNERS file name: users, and the members of teams. It reports false if
 // the token may not see the members of a team, or if an owner is an e-mail address.
 func (c *Client) Owners(ctx context.Context, owners []string) (people []string, all bool, err error) {
-	type member struct {
-		Login string `json:"login"`
-	}
 	all = true
 	for _, owner := range owners {
 		name, isLogin := strings.CutPrefix(owner, "@")
@@ -55,7 +51,7 @@ func (c *Client) Owners(ctx context.Context, owners []string) (people []string, 
 			people = append(people, name)
 		default:
 			path := fmt.Sprintf("/orgs/%s/teams/%s/members", url.PathEscape(organization), url.PathEscape(team))
-			for m, err := range List[member](ctx, c, "listing the members of the team "+owner, path) {
+			for m, err := range List[Account](ctx, c, "listing the members of the team "+owner, path) {
 				if unreadable(err) {
 					all = false
 					break

@@ -64,11 +64,11 @@ func (c *Client) InForce(ctx context.Context, branch string) (repoconfig.Protect
 	var s Standing
 	var l Layer
 	for r, err := range c.branchRules(ctx, branch) {
+		if err == nil {
+			err = s.addRule(&l, r.rule)
+		}
 		if err != nil {
 			return l.Protection, err
-		}
-		if err := s.addRule(&l, r.rule); err != nil {
-			return l.Protection, &Error{Op: "reading the rules", Kind: ErrUnavailable, Err: err}
 		}
 	}
 	return l.Protection, nil

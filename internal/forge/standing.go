@@ -77,14 +77,10 @@ func (c *Client) Standing(ctx context.Context) (*Standing, error) {
 		s.Layers = append(s.Layers,
 			Layer{Name: "repository settings", Protection: repoconfig.Protection{BlockRebaseMerging: true}})
 	}
-	if err := s.readRulesets(ctx, c); err != nil {
-		return nil, err
-	}
-	if err := s.readClassic(ctx, c); err != nil {
-		return nil, err
-	}
-	if err := s.readWorkflowToken(ctx, c); err != nil {
-		return nil, err
+	for _, read := range []func(context.Context, *Client) error{s.readRulesets, s.readClassic, s.readWorkflowToken} {
+		if err := read(ctx, c); err != nil {
+			return nil, err
+		}
 	}
 	slices.Sort(s.NotChecked)
 	s.NotChecked = slices.Compact(s.NotChecked)
@@ -136,7 +132,7 @@ func (s *Standing) readRulesets(ctx context.Context, c *Client) error {
 		layer := cmp.Or(byID[r.ID], &Layer{})
 		byID[r.ID] = layer
 		if err := s.addRule(layer, r.rule); err != nil {
-			return &Error{Op: "reading the rules", Kind: ErrUnavailable, Err: err}
+			return err
 		}
 	}
 	for _, id := range slices.Sorted(maps.Keys(byID)) {
@@ -279,13 +275,16 @@ type queueParameters struct {
 }
 
 func decodeParameters(r rule, into any) error {
-	if len(r.Parameters) == 0 {
-		return fmt.Errorf("rule %q has no parameters", r.Type)
+	err := json.Unmarshal(r.Parameters, into)
+	switch {
+	case len(r.Parameters) == 0:
+		err = fmt.Errorf("rule %q has no parameters", r.Type)
+	case err != nil:
+		err = fmt.Errorf("rule %q: %w", r.Type, err)
+	default:
+		return nil
 	}
-	if err := json.Unmarshal(r.Parameters, into); err != nil {
-		return fmt.Errorf("rule %q: %w", r.Type, err)
-	}
-	return nil
+	return &Error{Op: "reading the rules", Kind: ErrUnavailable, Err: err}
 }
 
 // noClassic is what the forge says where a branch has no classic protection; any other 404 means that it does not show
@@ -296,16 +295,27 @@ type toggle struct {
 	Enabled bool `json:"enabled"`
 }
 
+// classicCheck is a required check of the classic protection.
+type classicCheck struct {
+	Context string `json:"context"`
+	AppID   *int64 `json:"app_id,omitempty"` // -1: any app
+}
+
+func (k classicCheck) required() repoconfig.RequiredCheck {
+	out := repoconfig.RequiredCheck{Context: k.Context}
+	if k.AppID != nil {
+		out.AppID = max(*k.AppID, 0)
+	}
+	return out
+}
+
 // readClassic reads the branch protection that GitHub had before rulesets.
 func (s *Standing) readClassic(ctx context.Context, c *Client) error {
 	var v struct {
 		Checks *struct {
-			Strict   bool     `json:"strict"`
-			Contexts []string `json:"contexts"`
-			Checks   []struct {
-				Context string `json:"context"`
-				AppID   *int64 `json:"app_id"`
-			} `json:"checks"`
+			Strict   bool           `json:"strict"`
+			Contexts []string       `json:"contexts"`
+			Checks   []classicCheck `json:"checks"`
 		} `json:"required_status_checks"`
 		Reviews *struct {
 			Count     int  `json:"required_approving_review_count"`
@@ -354,11 +364,7 @@ func (s *Standing) readClassic(ctx context.Context, c *Client) error {
 	}
 	if k := v.Checks; k != nil {
 		for _, one := range k.Checks {
-			required := repoconfig.RequiredCheck{Context: one.Context}
-			if one.AppID != nil && *one.AppID > 0 { // -1: any app
-				required.AppID = *one.AppID
-			}
-			p.RequiredChecks = append(p.RequiredChecks, required)
+			p.RequiredChecks = append(p.RequiredChecks, one.required())
 		}
 		if len(k.Checks) == 0 { // a forge from before checks could be bound to an app
 			for _, context := range k.Contexts {

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -59,12 +60,11 @@ func Settle(ctx context.Context, c *forge.Client, report []byte, o Options) (str
 		return "left alone: the newest run of " + o.Workflow + " for this head has not ended", nil
 	}
 	var pulls []forge.PullRequest
-	for p, err := range forge.List[forge.PullRequest](ctx, c, "listing the pull requests",
-		"pulls?state=open&sort=created&direction=asc") {
+	for p, err := range c.OpenPulls(ctx) {
 		if err != nil {
 			return "", err
 		}
-		if p.State == "open" && p.Head.SHA == o.Head && strings.EqualFold(p.Base.Repo.FullName, c.Repository) {
+		if p.Head.SHA == o.Head {
 			pulls = append(pulls, p)
 		}
 	}
@@ -198,18 +198,16 @@ func (o Options) ofReport(ctx context.Context, c *forge.Client, data []byte, bra
 	case len(r.Omitted) > 0:
 		return "its report leaves results out", nil
 	}
-	var judged, changed []string
+	judged, changed := map[string]bool{}, map[string]bool{}
 	for one := range r.Results.All() {
 		if one.Subject != "registry" {
-			judged = append(judged, one.Subject)
+			judged[one.Subject] = true
 		}
 	}
 	for _, f := range files {
-		changed = append(changed, f.Name)
+		changed[f.Name] = true
 	}
-	slices.Sort(judged)
-	slices.Sort(changed)
-	if !slices.Equal(slices.Compact(judged), changed) {
+	if !maps.Equal(judged, changed) {
 		return "its report is about other files", nil
 	}
 	return ofBase(ctx, c, r.Base, branch)
@@ -254,18 +252,15 @@ type state struct {
 }
 
 func read(ctx context.Context, c *forge.Client, number int) (state, error) {
-	type account struct {
-		Login string `json:"login"`
-	}
 	var answer struct {
-		Viewer     account `json:"viewer"`
+		Viewer     forge.Account `json:"viewer"`
 		Repository struct {
 			Squash bool `json:"squashMergeAllowed"`
 			Pull   struct {
 				ID      string `json:"id"`
 				Head    string `json:"headRefOid"`
 				Request *struct {
-					By *account `json:"enabledBy"`
+					By *forge.Account `json:"enabledBy"`
 				} `json:"autoMergeRequest"`
 			} `json:"pullRequest"`
 		} `json:"repository"`

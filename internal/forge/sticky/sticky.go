@@ -193,22 +193,16 @@ func PullHead(ctx context.Context, c *forge.Client, reported, wanted string) (st
 // findPull returns the open pull request with that head, or one without a number. If several have it, it returns the
 // oldest: a later one with a stranger's commits cannot draw the comment to itself. It lists all open ones, because the
 // forge's "pull requests of a commit" omits a fork's commits.
-func findPull(ctx context.Context, c *forge.Client, head string,
-	number int) (p forge.PullRequest, err error) {
-	fits := func(p forge.PullRequest) bool {
-		return p.State == "open" && p.Head.SHA == head && strings.EqualFold(p.Base.Repo.FullName, c.Repository)
-	}
+func findPull(ctx context.Context, c *forge.Client, head string, number int) (forge.PullRequest, error) {
 	if number > 0 {
-		op := "reading pull request " + strconv.Itoa(number)
-		_, err = c.Call(ctx, op, http.MethodGet, "pulls/"+strconv.Itoa(number), nil, &p)
-		if err != nil || !fits(p) {
+		p, open, err := c.Pull(ctx, number)
+		if err != nil || !open || p.Head.SHA != head {
 			return forge.PullRequest{}, err
 		}
 		return p, nil
 	}
-	for p, err := range forge.List[forge.PullRequest](ctx, c, "listing the pull requests",
-		"pulls?state=open&sort=created&direction=asc") {
-		if err != nil || fits(p) {
+	for p, err := range c.OpenPulls(ctx) {
+		if err != nil || p.Head.SHA == head {
 			return p, err
 		}
 	}

@@ -35,16 +35,15 @@ func Command(ctx context.Context, c *forge.Client, o RerunOptions, event any) (P
 		[]string{"OWNER", "MEMBER", "COLLABORATOR"}, text("comment", "author_association")):
 		return no("the comment is neither by the author of the pull request nor by a member")
 	}
-	var p forge.PullRequest
-	if _, err := c.Call(ctx, fmt.Sprintf("reading pull request %d", number), http.MethodGet, "pulls/"+
-		strconv.Itoa(number), nil, &p); err != nil {
+	p, open, err := c.Pull(ctx, number)
+	if err != nil {
 		return Plan{}, err
 	}
 	files, err := c.Files(ctx, number)
 	if err != nil {
 		return Plan{}, err
 	}
-	if p.State != "open" || slices.ContainsFunc(files, func(f forge.ChangedFile) bool {
+	if !open || slices.ContainsFunc(files, func(f forge.ChangedFile) bool {
 		return strings.HasPrefix(f.Name, ".github/") || strings.HasPrefix(f.Previous, ".github/")
 	}) {
 		return no("pull request %d is closed, or changes .github/", number)

@@ -45,15 +45,13 @@ func Rerun(ctx context.Context, c *forge.Client, o RerunOptions) (Plan, error) {
 	if err != nil {
 		return Plan{}, err
 	}
-	pulls, err := forge.All[forge.PullRequest](ctx, c, "listing the pull requests",
-		"pulls?state=open&sort=created&direction=asc")
-	if err != nil {
-		return Plan{}, err
-	}
 	var plan []Change
 	looked := 0
-	for _, p := range pulls {
-		if p.State != "open" || p.Base.Ref != o.Branch {
+	for p, err := range c.OpenPulls(ctx) {
+		if err != nil {
+			return Plan{}, err
+		}
+		if p.Base.Ref != o.Branch {
 			continue
 		}
 		looked++
