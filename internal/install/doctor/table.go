@@ -1,9 +1,11 @@
 package doctor
 
 import (
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/openagentprotocol-OAP/oap-gate/checks"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
@@ -121,13 +123,13 @@ const (
 
 // fits reports whether the whole value matches.
 func fits(pattern string) fine {
-	p := plain.Pattern(`^(?s:` + pattern + `)$`)
+	p := sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(?s:` + pattern + `)$`) })
 	return func(_ *comparison, k key) bool { return p().MatchString(value(k.have)) }
 }
 
 // unlike reports whether nothing of the value matches.
 func unlike(pattern string) fine {
-	p := plain.Pattern(pattern)
+	p := sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })
 	return func(_ *comparison, k key) bool { return !p().MatchString(value(k.have)) }
 }
 
