@@ -17,7 +17,7 @@ type command struct {
 	stdin string // file; empty: none
 	exit  int    // the status that it must end with
 
-	prepare func() error // before each run, not measured; nil: nothing
+	prepare func() // before each run, not measured; nil: nothing
 }
 
 // String returns the command line as a reader would type it.
@@ -46,11 +46,9 @@ type usage struct {
 // plainGit keeps the git commands from reading the configuration of the user who runs the bench.
 var plainGit = append(os.Environ(), "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_OPTIONAL_LOCKS=0")
 
-func (b *bench) time(c command) (usage, error) {
+func (b *bench) time(c command) usage {
 	if c.prepare != nil {
-		if err := c.prepare(); err != nil {
-			return usage{}, err
-		}
+		c.prepare()
 	}
 	cmd := exec.CommandContext(b.ctx, c.args[0], c.args[1:]...)
 	cmd.Env = plainGit
@@ -58,9 +56,7 @@ func (b *bench) time(c command) (usage, error) {
 	cmd.Stderr = &stderr
 	if c.stdin != "" {
 		in, err := os.Open(c.stdin)
-		if err != nil {
-			return usage{}, err
-		}
+		try(err)
 		defer in.Close()
 		cmd.Stdin = in
 	}
@@ -68,29 +64,26 @@ func (b *bench) time(c command) (usage, error) {
 	err := cmd.Run()
 	u := usage{wall: time.Since(start)}
 	if cmd.ProcessState == nil || cmd.ProcessState.ExitCode() != c.exit {
-		return u, fmt.Errorf("%s: %w; expected exit status %d\n%s", c, err, c.exit, stderr.Bytes())
+		try(fmt.Errorf("%s: %w; expected exit status %d\n%s", c, err, c.exit, stderr.Bytes()))
 	}
 	u.cpu = cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
 	u.memory = peakMemory(cmd.ProcessState)
-	return u, nil
+	return u
 }
 
 // inTurn runs the commands one after another, in as many rounds as asked for after one that does not count,
 // and gives the usages of each command.
-func (b *bench) inTurn(commands ...command) ([][]usage, error) {
+func (b *bench) inTurn(commands ...command) [][]usage {
 	used := make([][]usage, len(commands))
 	for round := range b.rounds + 1 {
 		for i, c := range commands {
-			u, err := b.time(c)
-			if err != nil {
-				return nil, err
-			}
+			u := b.time(c)
 			if round > 0 || b.quick {
 				used[i] = append(used[i], u)
 			}
 		}
 	}
-	return used, nil
+	return used
 }
 
 // median returns the middle of the values that f returns, the lower one of two.

@@ -30,28 +30,23 @@ func generate(args []string) error {
 }
 
 // registry generates a registry, or finds the one generated before, and gives its directory.
-func (b *bench) registry(size fixture.Bulk) (string, error) {
+func (b *bench) registry(size fixture.Bulk) string {
 	dir := filepath.Join(b.dir, fmt.Sprintf("registry-%d-%d-%d", size.Listings, size.Commits, size.New))
 	if size.Refused {
 		dir += "-refused"
 	}
 	if _, err := os.Stat(dir); err == nil {
-		return dir, nil
+		return dir
 	}
 	self, err := os.Executable()
-	if err != nil {
-		return "", err
-	}
+	try(err)
 	unfinished := dir + ".unfinished"
-	if err := os.RemoveAll(unfinished); err != nil {
-		return "", err
-	}
+	try(os.RemoveAll(unfinished))
 	cmd := exec.CommandContext(b.ctx, self, generateCommand, unfinished,
 		strconv.Itoa(size.Listings), strconv.Itoa(size.Commits), strconv.Itoa(size.New),
 		strconv.FormatBool(size.Refused))
 	cmd.Stderr = os.Stderr
-	if err := cmd.Run(); err != nil {
-		return "", fmt.Errorf("generating %s: %w", dir, err)
-	}
-	return dir, os.Rename(unfinished, dir)
+	try(cmd.Run())
+	try(os.Rename(unfinished, dir))
+	return dir
 }

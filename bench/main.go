@@ -65,7 +65,7 @@ type bench struct {
 // row is one line of the table.
 type row struct {
 	name    string
-	measure func(*bench) ([]figure, error)
+	measure func(*bench) []figure
 }
 
 // large are the rows that are measured only where they are asked for by name, or quickly.
@@ -102,7 +102,27 @@ func rowNames() []string {
 	return names
 }
 
-func (b *bench) run(names string) error {
+// failure is what try panics with.
+type failure struct{ error }
+
+// try ends the run with err unless it is nil.
+func try(err error) {
+	if err != nil {
+		panic(failure{err})
+	}
+}
+
+func (b *bench) run(names string) (err error) {
+	at := "before the first row"
+	defer func() {
+		switch failed := recover().(type) {
+		case nil:
+		case failure:
+			err = fmt.Errorf("%s: %w", at, failed.error)
+		default:
+			panic(failed)
+		}
+	}()
 	chosen := strings.Split(names, ",")
 	if names == "" {
 		chosen = slices.DeleteFunc(rowNames(), func(n string) bool { return slices.Contains(large, n) && !b.quick })
@@ -118,18 +138,14 @@ func (b *bench) run(names string) error {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	b.ctx = ctx
-	var err error
-	if b.temporary, err = os.MkdirTemp("", "oap-gate-bench-"); err != nil {
-		return err
-	}
+	b.temporary, err = os.MkdirTemp("", "oap-gate-bench-")
+	try(err)
 	defer os.RemoveAll(b.temporary)
 	if b.dir == "" {
 		b.dir = b.temporary
 	}
 	b.gate = filepath.Join(b.temporary, "oap-gate")
-	if err := b.build(b.gate, "./cmd/oap-gate"); err != nil {
-		return err
-	}
+	b.build(b.gate, "./cmd/oap-gate")
 	fmt.Printf("%s; %s\n\n", machine(), b.method())
 	var figures []figure
 	for _, r := range rows {
@@ -137,11 +153,8 @@ func (b *bench) run(names string) error {
 			continue
 		}
 		fmt.Fprintln(os.Stderr, "measuring", r.name)
-		measured, err := r.measure(b)
-		if err != nil {
-			return fmt.Errorf("row %s: %w", r.name, err)
-		}
-		figures = append(figures, measured...)
+		at = "row " + r.name
+		figures = append(figures, r.measure(b)...)
 	}
 	table(os.Stdout, figures, b.dir, b.temporary)
 	return nil
@@ -155,9 +168,9 @@ func (b *bench) method() string {
 }
 
 // build builds a package of this module, or a file, with the same flags as a release.
-func (b *bench) build(to, pkg string) error {
+func (b *bench) build(to, pkg string) {
 	cmd := exec.CommandContext(b.ctx, "go", "build", "-trimpath", "-ldflags", "-s -w", "-o", to, pkg)
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	cmd.Stderr = os.Stderr
-	return cmd.Run()
+	try(cmd.Run())
 }

@@ -22,16 +22,11 @@ import (
 )
 
 // mirror measures a mirror's first run next to git's clone of the same, its runs with nothing new, and what it serves.
-func (b *bench) mirror() ([]figure, error) {
+func (b *bench) mirror() []figure {
 	server, err := ghtest.ServeGit(b.dir)
-	if err != nil {
-		return nil, err
-	}
+	try(err)
 	defer server.Close()
-	figures, err := b.mirrorFirst(server.URL)
-	if err != nil {
-		return nil, err
-	}
+	figures := b.mirrorFirst(server.URL)
 	for _, row := range []struct {
 		size fixture.Bulk
 		most float64 // seconds
@@ -40,22 +35,14 @@ func (b *bench) mirror() ([]figure, error) {
 		{fixture.Bulk{Listings: 1000, Commits: 1000}, 0.15, "< 150 ms, <= 400 MiB"},
 		{fixture.Bulk{Listings: 10_000, Commits: 10_000}, 1, "< 1 s, <= 400 MiB"},
 	} {
-		again, _, err := b.mirrorOf(server.URL, b.scaled(row.size))
-		if err != nil {
-			return nil, err
-		}
-		used, err := b.inTurn(again)
-		if err != nil {
-			return nil, err
-		}
-		figures = append(figures, figure{
-			name: fmt.Sprintf("mirror, nothing new, %d listings, with its reports", b.scaled(row.size).Listings),
-			gate: spread(used[0]), memory: mebibytes(used[0]), must: row.must,
-			holds:    median(used[0], wall) < row.most && median(used[0], memory) <= 400,
-			unjudged: b.quick, commands: []string{again.String()}})
+		again, _ := b.mirrorOf(server.URL, b.scaled(row.size))
+		used := b.inTurn(again)
+		figures = append(figures, b.figure(fmt.Sprintf("mirror, nothing new, %d listings, with its reports",
+			b.scaled(row.size).Listings), used[0], nil, "", row.must,
+			median(used[0], wall) < row.most && median(used[0], memory) <= 400, again))
 	}
-	served, err := b.mirrorListens(server.URL)
-	return append(figures, served), err
+	served := b.mirrorListens(server.URL)
+	return append(figures, served)
 }
 
 func (b *bench) scaled(size fixture.Bulk) fixture.Bulk {
@@ -66,49 +53,38 @@ func (b *bench) scaled(size fixture.Bulk) fixture.Bulk {
 }
 
 // mirrorOf returns a run of a mirror of a generated registry, and its directory.
-func (b *bench) mirrorOf(server string, size fixture.Bulk) (c command, dir string, err error) {
-	origin, err := b.registry(size)
-	if err != nil {
-		return c, "", err
-	}
+func (b *bench) mirrorOf(server string, size fixture.Bulk) (c command, dir string) {
+	origin := b.registry(size)
 	url := server + "/" + filepath.Base(origin) + "/.git"
 	dir = filepath.Join(b.temporary, fmt.Sprintf("mirror-%d", size.Listings))
 	return command{args: []string{b.gate, "mirror", url, dir, "--offline", "--at", fixture.Clock.Format(time.RFC3339)}},
-		dir, nil
+		dir
 }
 
-func (b *bench) mirrorFirst(server string) ([]figure, error) {
+func (b *bench) mirrorFirst(server string) []figure {
 	size := b.scaled(fixture.Bulk{Listings: 10_000, Commits: 10_000})
-	first, dir, err := b.mirrorOf(server, size)
-	if err != nil {
-		return nil, err
-	}
-	first.prepare = func() error { return os.RemoveAll(dir) }
+	first, dir := b.mirrorOf(server, size)
+	first.prepare = func() { try(os.RemoveAll(dir)) }
 	state := filepath.Join(b.temporary, "mirror-state")
 	audit := b.auditOffline(filepath.Join(dir, "registry.git"), "main", "--origin", "bench", "--checkpoint", state)
 	for _, format := range []string{"json", "html", "prometheus"} {
 		audit.args = append(audit.args, "--report", format+"="+filepath.Join(b.temporary, "mirror-report."+format))
 	}
-	audit.prepare = func() error { return os.RemoveAll(state) }
+	audit.prepare = func() { try(os.RemoveAll(state)) }
 	bare := filepath.Join(b.temporary, "mirror-clone.git")
 	clone := command{args: []string{"git", "clone", "-q", "--bare", first.args[2], bare},
-		prepare: func() error { return os.RemoveAll(bare) }}
-	used, err := b.inTurn(first, audit, clone)
-	if err != nil {
-		return nil, err
-	}
+		prepare: func() { try(os.RemoveAll(bare)) }}
+	used := b.inTurn(first, audit, clone)
 	ratios := make([]float64, len(used[0]))
 	for i := range ratios {
 		ratios[i] = (used[0][i].wall - used[1][i].wall).Seconds() / used[2][i].wall.Seconds()
 	}
 	ratio, peak := median(ratios, func(r float64) float64 { return r }), median(used[0], memory)
-	return []figure{{
-		name: fmt.Sprintf("first mirror, %d listings, %d commits; peer: git clone --bare, compared with what it takes "+
-			"more than an audit with its reports", size.Listings, size.Commits),
-		gate: spread(used[0]) + ", of which the audit " + spread(used[1]), peer: spread(used[2]),
-		ratio: fmt.Sprintf("%.2fx", ratio), memory: mebibytes(used[0]), must: "<= 1.5x, <= 400 MiB",
-		holds: ratio <= 1.5 && peak <= 400, unjudged: b.quick,
-		commands: []string{first.String(), audit.String(), clone.String()}}}, nil
+	f := b.figure(fmt.Sprintf("first mirror, %d listings, %d commits; peer: git clone --bare, compared with what it "+
+		"takes more than an audit with its reports", size.Listings, size.Commits), used[0], used[2], times(ratio),
+		"<= 1.5x, <= 400 MiB", ratio <= 1.5 && peak <= 400, first, audit, clone)
+	f.gate += ", of which the audit " + spread(used[1])
+	return []figure{f}
 }
 
 // load is what a mirror is asked while it serves.
@@ -119,38 +95,24 @@ type load struct {
 }
 
 // mirrorListens asks a mirror that serves a registry of 1,000 listings.
-func (b *bench) mirrorListens(server string) (figure, error) {
+func (b *bench) mirrorListens(server string) figure {
 	asked := load{2000, 20, 10 * time.Second, 100}
 	if b.quick {
 		asked = load{100, 5, time.Second, 10}
 	}
 	size := b.scaled(fixture.Bulk{Listings: 1000, Commits: 1000})
-	run, dir, err := b.mirrorOf(server, size)
-	if err != nil {
-		return figure{}, err
-	}
-	if err := os.RemoveAll(dir); err != nil {
-		return figure{}, err
-	}
+	run, dir := b.mirrorOf(server, size)
+	try(os.RemoveAll(dir))
 	args := append(slices.Clone(run.args[1:5]), "--every", "1h", "--listen", "127.0.0.1:0")
 	cmd := exec.CommandContext(b.ctx, b.gate, args...)
 	cmd.Env = plainGit
 	out, err := cmd.StdoutPipe()
-	if err != nil {
-		return figure{}, err
-	}
+	try(err)
 	messages, err := cmd.StderrPipe()
-	if err != nil {
-		return figure{}, err
-	}
-	if err := cmd.Start(); err != nil {
-		return figure{}, err
-	}
+	try(err)
+	try(cmd.Start())
 	took, grew, err := asked.on(cmd.Process.Pid, bufio.NewReader(messages), bufio.NewReader(out))
-	err = errors.Join(err, cmd.Process.Signal(syscall.SIGTERM), cmd.Wait())
-	if err != nil {
-		return figure{}, fmt.Errorf("oap-gate %s: %w", strings.Join(args, " "), err)
-	}
+	try(errors.Join(err, cmd.Process.Signal(syscall.SIGTERM), cmd.Wait()))
 	cpu := cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
 	late := took.Seconds()
 	return figure{name: fmt.Sprintf("mirror --listen, %d listings: /, /metrics and /healthz at %d requests a second "+
@@ -161,7 +123,7 @@ func (b *bench) mirrorListens(server string) (figure, error) {
 		memory: fmt.Sprintf("%d MiB, %+d MiB", peakMemory(cmd.ProcessState)>>20, grew>>20),
 		must:   "no error, 99 of 100 within 1 s, memory flat (<= +64 MiB)",
 		holds:  late <= 1 && grew <= 64<<20, unjudged: b.quick,
-		commands: []string{command{args: append([]string{b.gate}, args...)}.String()}}, nil
+		commands: []string{command{args: append([]string{b.gate}, args...)}.String()}}
 }
 
 // on asks a mirror that was begun, and gives within which time 99 of 100 requests were answered, counted from when they

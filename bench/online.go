@@ -21,17 +21,13 @@ const (
 )
 
 // world returns a registry and its web, served by this process; build fills in the pull request.
-func (b *bench) world(name string, build func(*fixture.World) error) (*fixture.World, error) {
+func (b *bench) world(name string, build func(*fixture.World)) *fixture.World {
 	w, err := fixture.New(filepath.Join(b.temporary, name), fixture.Clock, webtest.Options{Delay: delay})
-	if err != nil {
-		return nil, err
-	}
+	try(err)
 	w.Skeleton()
-	if err := build(w); err != nil {
-		w.Close()
-		return nil, err
-	}
-	return w, w.Repo.Sync()
+	build(w)
+	try(w.Repo.Sync())
+	return w
 }
 
 func (b *bench) checkOnline(w *fixture.World, more ...string) command {
@@ -40,8 +36,8 @@ func (b *bench) checkOnline(w *fixture.World, more ...string) command {
 }
 
 // witnesses measures the online check of one new listing at L5, next to the same check without network.
-func (b *bench) witnesses() ([]figure, error) {
-	w, err := b.world("witnesses", func(w *fixture.World) error {
+func (b *bench) witnesses() []figure {
+	w := b.world("witnesses", func(w *fixture.World) {
 		w.Add(
 			fixture.Implementation{Slug: "ada", Level: "L4", Witnesses: fixture.By("bob")},
 			fixture.Implementation{Slug: "bob", Level: "L4", Witnesses: fixture.By("cyd")},
@@ -49,97 +45,74 @@ func (b *bench) witnesses() ([]figure, error) {
 			fixture.Implementation{Slug: "nova", Level: "L5", Witnesses: fixture.By("ada", "bob", "cyd")},
 		)
 		for _, slug := range []string{"ada", "bob", "cyd"} {
-			if err := w.List(slug); err != nil {
-				return err
-			}
+			try(w.List(slug))
 		}
 		w.Commit("List three witnesses")
 		w.Pull("pr")
-		if err := w.List("nova"); err != nil {
-			return err
-		}
+		try(w.List("nova"))
 		w.Commit("List nova")
-		return nil
 	})
-	if err != nil {
-		return nil, err
-	}
 	defer w.Close()
 	online := b.checkOnline(w)
 	offline := command{args: []string{b.gate, "check", "--repo", w.Repo.Dir, "--at", fixture.Clock.Format(time.RFC3339),
 		"--offline"}}
 	offline.args = append(offline.args, w.RangeArgs()...)
-	used, err := b.inTurn(online, offline)
-	if err != nil {
-		return nil, err
-	}
+	used := b.inTurn(online, offline)
 	beyond := median(pairs(used[0], used[1]),
 		func(p pair) float64 { return p.gate.wall.Seconds() - p.peer.wall.Seconds() })
-	return []figure{{name: "online check of one new L5 listing with three witnesses, 50 ms a reply; peer: offline",
-		gate: spread(used[0]), peer: spread(used[1]), ratio: "+" + seconds(beyond), memory: mebibytes(used[0]),
-		must: "<= +200 ms", holds: beyond <= 0.2, unjudged: b.quick,
-		commands: []string{online.String(), offline.String()}}}, nil
+	return []figure{b.figure("online check of one new L5 listing with three witnesses, 50 ms a reply; peer: offline",
+		used[0], used[1], "+"+seconds(beyond), "<= +200 ms", beyond <= 0.2, online, offline)}
 }
 
 // many returns a world in which the branch pr lists many implementations, each on a host of its own.
-func (b *bench) many(name string) (*fixture.World, int, error) {
+func (b *bench) many(name string) (*fixture.World, int) {
 	listings := 1000
 	if b.quick {
 		listings = 20
 	}
-	w, err := b.world(name, func(w *fixture.World) error {
+	w := b.world(name, func(w *fixture.World) {
 		w.Commit("Begin")
 		w.Pull("pr")
 		for n := range listings {
 			slug := fmt.Sprintf("agent-%04d", n)
 			w.Add(fixture.Implementation{Slug: slug})
-			if err := w.List(slug); err != nil {
-				return err
-			}
+			try(w.List(slug))
 		}
 		w.Commit("List many")
-		return nil
 	})
-	return w, listings, err
+	return w, listings
 }
 
 // online measures the check of a pull request that lists many implementations.
-func (b *bench) online() ([]figure, error) {
-	w, listings, err := b.many("online")
-	if err != nil {
-		return nil, err
-	}
+func (b *bench) online() []figure {
+	w, listings := b.many("online")
 	defer w.Close()
 	return b.besideLeastTime(fmt.Sprintf("online check of %d new listings, each on its own host, 50 ms a reply",
 		listings), b.checkOnline(w), listings)
 }
 
 // besideLeastTime measures a command that fetches what is said about so many listings.
-func (b *bench) besideLeastTime(name string, c command, listings int) ([]figure, error) {
-	used, err := b.inTurn(c)
-	if err != nil {
-		return nil, err
-	}
+func (b *bench) besideLeastTime(name string, c command, listings int) []figure {
+	used := b.inTurn(c)
 	// Each listing has a DID Document, Manifest and Receipt, each on the listing's host, and an answer of the one RDAP
 	// server.
 	least, why := leastTime(4*listings, listings)
 	ratio := median(used[0], wall) / least.Seconds()
-	return []figure{{name: name + "; peer: " + why, gate: spread(used[0]), peer: seconds(least.Seconds()),
-		ratio: fmt.Sprintf("%.2fx", ratio), memory: mebibytes(used[0]), must: "<= 1.5x", holds: ratio <= 1.5,
-		unjudged: b.quick,
-		commands: []string{c.String()}}}, nil
+	f := b.figure(name+"; peer: "+why, used[0], nil, times(ratio), "<= 1.5x", ratio <= 1.5, c)
+	f.peer = seconds(least.Seconds())
+	return []figure{f}
 }
 
 // receiptBytes is the size of the Receipt of the row sharedReceipt, within its cap of 1 MiB.
 const receiptBytes = 950_000
 
 // sharedReceipt measures the check of a pull request whose listings pin one Receipt, large and of many values.
-func (b *bench) sharedReceipt() ([]figure, error) {
+func (b *bench) sharedReceipt() []figure {
 	listings := 1200
 	if b.quick {
 		listings = 20
 	}
-	w, err := b.world("receipt", func(w *fixture.World) error {
+	w := b.world("receipt", func(w *fixture.World) {
 		w.Commit("Begin")
 		w.Pull("pr")
 		w.Add(fixture.Implementation{Slug: "agent", Receipt: func(d *fixture.Doc) {
@@ -153,32 +126,21 @@ func (b *bench) sharedReceipt() ([]figure, error) {
 			d.Set("/runs", runs)
 		}})
 		documents, err := w.Publish("agent")
-		if err != nil {
-			return err
-		}
+		try(err)
 		for n := range listings {
 			slug := fmt.Sprintf("agent-%04d", n)
 			w.Repo.Write(fixture.ListingPath(slug), bytes.Replace(documents.Listing, []byte(`"agent"`),
 				[]byte(`"`+slug+`"`), 1))
 		}
 		w.Commit("List one many times")
-		return nil
 	})
-	if err != nil {
-		return nil, err
-	}
 	defer w.Close()
 	check := b.checkOnline(w, "--budget", "10s")
 	check.exit = 1 // they share a tool_did
-	used, err := b.inTurn(check)
-	if err != nil {
-		return nil, err
-	}
-	return []figure{{name: fmt.Sprintf("online check of %d new listings that pin one Receipt of 0.95 MB, 50 ms a reply",
-		listings),
-		gate: spread(used[0]), memory: mebibytes(used[0]), must: "< 3 s of CPU", holds: median(used[0], cpu) < 3,
-		unjudged: b.quick,
-		commands: []string{check.String()}}}, nil
+	used := b.inTurn(check)
+	return []figure{b.figure(
+		fmt.Sprintf("online check of %d new listings that pin one Receipt of 0.95 MB, 50 ms a reply", listings),
+		used[0], nil, "", "< 3 s of CPU", median(used[0], cpu) < 3, check)}
 }
 
 // leastTime returns the minimum time for so many documents, so many of them on the busiest host, and why.

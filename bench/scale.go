@@ -14,7 +14,7 @@ type limits struct{ wall, memory float64 }
 
 // scale measures check, audit and list as a registry grows, next to git printing its listings, and the size of their
 // reports. It writes the table of docs/scale.md.
-func (b *bench) scale() ([]figure, error) {
+func (b *bench) scale() []figure {
 	sizes := []fixture.Bulk{{Listings: 1000}, {Listings: 10_000}, {Listings: 100_000}, {Listings: 1_000_000}}
 	commits := 1000
 	if b.quick {
@@ -23,18 +23,10 @@ func (b *bench) scale() ([]figure, error) {
 	var figures []figure
 	for _, size := range sizes {
 		size.Commits, size.New = commits, 1
-		dir, err := b.registry(size)
-		if err != nil {
-			return nil, err
-		}
-		peer, err := b.catFile(dir)
-		if err != nil {
-			return nil, err
-		}
+		dir := b.registry(size)
+		peer := b.catFile(dir)
 		to := filepath.Join(b.temporary, fmt.Sprintf("reports-%d", size.Listings))
-		if err := os.MkdirAll(to, 0o700); err != nil {
-			return nil, err
-		}
+		try(os.MkdirAll(to, 0o700))
 		report := func(c command, names ...string) (command, []string) {
 			var files []string
 			for _, n := range names {
@@ -54,41 +46,28 @@ func (b *bench) scale() ([]figure, error) {
 			{audit, audited, map[int]limits{100_000: {6, 400}, 1_000_000: {90, 1024}}},
 			{b.listOffline(dir), nil, nil},
 		} {
-			used, err := b.inTurn(one.command, peer)
-			if err != nil {
-				return nil, err
+			used := b.inTurn(one.command, peer)
+			written := sizesOf(one.reports)
+			must, l := "", one.must[size.Listings]
+			if l != (limits{}) {
+				must = fmt.Sprintf("<= %s, <= %.0f MiB", seconds(l.wall), l.memory)
 			}
-			written, err := sizesOf(one.reports)
-			if err != nil {
-				return nil, err
-			}
-			ratio := fmt.Sprintf("%.2fx", median(pairs(used[0], used[1]), wallRatio))
-			f := figure{name: fmt.Sprintf("%s, %d listings, %d commits; peer: git cat-file --batch",
-				one.command.args[1], size.Listings, commits),
-				gate: spread(used[0]), peer: spread(used[1]),
-				ratio:  strings.Join(append([]string{ratio}, written...), ", "),
-				memory: mebibytes(used[0]), unjudged: true, commands: []string{one.command.String(), peer.String()}}
-			if l, judged := one.must[size.Listings]; judged {
-				f.must = fmt.Sprintf("<= %s, <= %.0f MiB", seconds(l.wall), l.memory)
-				f.holds, f.unjudged = median(used[0], wall) <= l.wall && median(used[0], memory) <= l.memory, b.quick
-			}
-			figures = append(figures, f)
+			ratio := append([]string{times(median(pairs(used[0], used[1]), wallRatio))}, written...)
+			figures = append(figures, b.figure(fmt.Sprintf("%s, %d listings, %d commits; peer: git cat-file --batch",
+				one.command.args[1], size.Listings, commits), used[0], used[1], strings.Join(ratio, ", "), must,
+				median(used[0], wall) <= l.wall && median(used[0], memory) <= l.memory, one.command, peer))
 		}
-		if err := os.RemoveAll(to); err != nil {
-			return nil, err
-		}
+		try(os.RemoveAll(to))
 	}
-	return figures, nil
+	return figures
 }
 
 // sizesOf returns how large reports are, each with its format.
-func sizesOf(files []string) (sizes []string, err error) {
+func sizesOf(files []string) (sizes []string) {
 	for _, file := range files {
 		info, err := os.Stat(file)
-		if err != nil {
-			return nil, err
-		}
+		try(err)
 		sizes = append(sizes, fmt.Sprintf("%s of %.2f MiB", filepath.Ext(file)[1:], float64(info.Size())/(1<<20)))
 	}
-	return sizes, nil
+	return sizes
 }

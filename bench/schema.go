@@ -9,24 +9,18 @@ import (
 )
 
 // schema measures what bench/schema measures, round by round.
-func (b *bench) schema() ([]figure, error) {
+func (b *bench) schema() []figure {
 	program := filepath.Join(filepath.Dir(b.gate), "schema")
-	if err := b.build(program, "./bench/schema"); err != nil {
-		return nil, err
-	}
+	b.build(program, "./bench/schema")
 	type result struct{ Gate, Peer float64 } // milliseconds; Peer is 0 where it was not measured
 	var results []result
 	for range b.rounds {
 		cmd := exec.CommandContext(b.ctx, program, "-json", "-modules", b.modules)
 		cmd.Stderr = os.Stderr
 		out, err := cmd.Output()
-		if err != nil {
-			return nil, fmt.Errorf("running bench/schema: %w", err)
-		}
+		try(err)
 		var r result
-		if err := json.Unmarshal(out, &r); err != nil {
-			return nil, err
-		}
+		try(json.Unmarshal(out, &r))
 		results = append(results, r)
 	}
 	f := figure{name: "schema verdicts of 10,000 listings, text in, verdict out, all cores; peer: Ajv's parse and " +
@@ -39,5 +33,5 @@ func (b *bench) schema() ([]figure, error) {
 		f.peer = seconds(median(results, func(r result) float64 { return r.Peer }) / 1000)
 		f.ratio, f.holds, f.unjudged = fmt.Sprintf("%.2fx", ratio), ratio <= 3, b.quick
 	}
-	return []figure{f}, nil
+	return []figure{f}
 }

@@ -21,6 +21,22 @@ type figure struct {
 	commands []string // as a reader would type them
 }
 
+// figure returns the figure of a command, and of its peer if there is one.
+func (b *bench) figure(name string, gate, peer []usage, ratio, must string, holds bool, commands ...command) figure {
+	f := figure{name: name, gate: spread(gate), ratio: ratio, memory: mebibytes(gate), must: must, holds: holds,
+		unjudged: b.quick || must == ""}
+	if peer != nil {
+		f.peer = spread(peer)
+	}
+	for _, c := range commands {
+		f.commands = append(f.commands, c.String())
+	}
+	return f
+}
+
+// times spells a ratio.
+func times(ratio float64) string { return fmt.Sprintf("%.2fx", ratio) }
+
 // table writes the figures as a Markdown table, and below it the command lines, in which DIR replaces the directories.
 func table(out io.Writer, figures []figure, directories ...string) {
 	fmt.Fprintln(out, "| what | oap-gate | peer | ratio | peak RSS | must hold | holds |")

@@ -191,20 +191,7 @@ func counted(r *verdict.Report) *verdict.Report {
 		}
 	}
 	for result := range r.Results.All() {
-		switch result.Verdict {
-		case verdict.Passed:
-			r.Counts.Pass++
-		case verdict.Failed:
-			r.Counts.Fail++
-		case verdict.Inconclusive:
-			r.Counts.Inconclusive++
-		case verdict.Warned:
-			r.Counts.Warn++
-		case verdict.Skipped:
-			r.Counts.Skip++
-		case verdict.Manual:
-			r.Counts.Manual++
-		}
+		r.Counts.Add(result.Verdict)
 	}
 	return r
 }

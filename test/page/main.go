@@ -322,18 +322,7 @@ func counted(r *verdict.Report) *verdict.Report {
 			subjects[result.Subject] = true
 			r.Counts.Records++
 		}
-		switch result.Verdict {
-		case verdict.Passed:
-			r.Counts.Pass++
-		case verdict.Failed:
-			r.Counts.Fail++
-		case verdict.Inconclusive:
-			r.Counts.Inconclusive++
-		case verdict.Warned:
-			r.Counts.Warn++
-		case verdict.Skipped:
-			r.Counts.Skip++
-		}
+		r.Counts.Add(result.Verdict)
 	}
 	return r
 }
