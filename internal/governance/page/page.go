@@ -191,44 +191,19 @@ func Plain(text string) string {
 	return strings.Join(strings.Fields(text), " ")
 }
 
-// KeyWords returns the words of RFC 2119 that Plain returned, in order.
-func KeyWords(text string) []string {
-	var out []string
-	before, not := "", false // the key word that a NOT would follow; whether the word before is NOT
-	for len(text) > 0 {
-		n := strings.IndexFunc(text, func(r rune) bool { return !isWord(r) })
-		if n < 0 {
-			n = len(text)
+// keyWord matches a word of RFC 2119 among words of ASCII.
+var keyWord = plain.Pattern(`\b_*((?:MUST|SHALL|SHOULD)(?: NOT)?|(?:NOT )?RECOMMENDED|REQUIRED|MAY|OPTIONAL)_*\b`)
+
+// KeyWords returns the words of RFC 2119 in a text that Plain returned, in order.
+func KeyWords(text string) (out []string) {
+	text = strings.Map(func(r rune) rune {
+		if r >= utf8.RuneSelf && isWord(r) {
+			return 'x' // as a part of a word
 		}
-		if n == 0 {
-			_, size := utf8.DecodeRuneInString(text)
-			if text[:size] != " " {
-				before, not = "", false
-			}
-			text = text[size:]
-			continue
-		}
-		word := strings.Trim(text[:n], "_")
-		text = text[n:]
-		switch word {
-		case "MUST", "SHALL", "SHOULD":
-			out, before, not = append(out, word), word, false
-			continue
-		case "NOT":
-			if before != "" {
-				out[len(out)-1] += " NOT"
-			}
-			before, not = "", before == ""
-			continue
-		case "RECOMMENDED":
-			if not {
-				word = "NOT RECOMMENDED"
-			}
-			out = append(out, word)
-		case "REQUIRED", "MAY", "OPTIONAL":
-			out = append(out, word)
-		}
-		before, not = "", false
+		return r
+	}, text)
+	for _, m := range keyWord().FindAllStringSubmatch(text, -1) {
+		out = append(out, m[1])
 	}
 	return out
 }

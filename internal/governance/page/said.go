@@ -1,15 +1,13 @@
 package page
 
 import (
+	"cmp"
 	"fmt"
-	"iter"
 	"maps"
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"unicode"
-	"unicode/utf8"
 
 	"github.com/yuin/goldmark/ast"
 	extensionast "github.com/yuin/goldmark/extension/ast"
@@ -20,28 +18,32 @@ import (
 
 // A Form is a phrase that an author writes at the start of a line.
 type Form struct {
-	words  string
-	within bool // whether it also counts behind a punctuation mark and across the end of a line
-	find   func() *regexp.Regexp
+	words string
+	any   func() *regexp.Regexp // the phrase, wherever it is
+	start func() *regexp.Regexp // the phrase where it counts, as far as what comes before it decides
 }
 
 // NewForm returns the form of a phrase, in any letter case and with blanks or hyphens between the words. If within is
 // true, the phrase also counts behind a punctuation mark and a blank, and across the end of a line.
 func NewForm(words string, within bool) *Form {
-	gap := `[ -]`
+	gap, before := `[ -]`, `^`
 	if within {
-		gap = `[\s-]`
+		gap, before = `[\s-]`, `(?:^|[.,;:!]\s+)`
 	}
-	find := func() *regexp.Regexp { return regexp.MustCompile(`(?i)` + strings.ReplaceAll(words, " ", gap)) }
-	return &Form{words, within, sync.OnceValue(find)}
+	phrase := strings.ReplaceAll(words, " ", gap)
+	return &Form{words, plain.Pattern(`(?i)\b` + phrase + `\b`),
+		plain.Pattern(`(?im)` + before + leading + phrase + `\b`)}
 }
+
+// leading matches the marks that do not count at the start of a line.
+const leading = `(?:[ *_#]|[-+] |\[[xX]\]|☑)*`
 
 // A Body is a text that may have forms: the body of a pull request, the message of a commit, a review.
 type Body struct{ passages []passage }
 
 // passage is the lines of one block, or a part of a block where no form counts.
 type passage struct {
-	text    string // with the ends of its lines
+	text    string // as lines returns it
 	outside string // why no form counts, such as "in a quote"; empty where one does
 	part    int    // the number of the part of the text: a paragraph, a list, a heading
 	heading bool
@@ -78,7 +80,7 @@ var elements = map[string]string{"!--": "in a comment", "<": "in HTML", "s": "st
 const broken = "\ufffc"
 
 func (r *bodyReader) add(text, outside string, heading bool) {
-	if strings.TrimSpace(text) != "" {
+	if text = lines(text); strings.TrimSpace(text) != "" {
 		r.passages = append(r.passages, passage{text, outside, r.part, heading})
 	}
 }
@@ -181,67 +183,45 @@ type Statement struct {
 }
 
 var (
-	leading  = plain.Pattern(`^(?:[\s*_#]|[-+]\s|\[[xX]\]|☑)*`)
-	boxes    = plain.Pattern(`^(?:[\s*_#]|[-+]\s)*(?:\[\s*\]|☐)[\s*_]*$`)
+	marks    = plain.Pattern(`^` + leading)
+	box      = plain.Pattern(`\[ *\]|☐`)
 	followed = plain.Pattern(`^[\s*_]*(?:$|[:.,;!(–—-])`)
 	denies   = plain.Pattern(`(?i)^\W*(?:(?:no|none|never|false|n/?a|tbd|todo|pending|unknown|\?)\W*$|not\b)`)
-	afterDot = plain.Pattern(`[.,;:!]\s+[*_]*$`)
 )
-
-// maxGap is how many bytes the marks and blanks between a punctuation mark and a phrase may have.
-const maxGap = 10
 
 // Says returns the first line of the form that counts. Without one, it returns where the body has its words.
 func (b *Body) Says(f *Form) Statement {
-	var none Statement
-	found := func(where string) {
-		if none.Where == "" {
-			none.Where = where
-		}
-	}
-	spelled := ""
+	where, spelled := "", ""
 	for i, p := range b.passages {
-		text := Lines(p.text)
-		begin, searched := 0, 0 // the line that has a match begins at begin
-		for _, at := range f.find().FindAllStringIndex(text, -1) {
-			before, after := text[:at[0]], text[at[1]:]
-			if end := strings.LastIndexByte(text[searched:at[0]], '\n'); end >= 0 {
-				begin = searched + end + 1
-			}
-			searched = at[0]
-			start := leading().FindString(before[begin:])
-			switch {
-			case isWord(last(before)) || isWord(first(after)): // other words
-			case p.outside != "":
-				found(p.outside)
-			case boxes().MatchString(before[begin:]):
-				found("the box is not ticked")
-			case begin+len(start) != len(before) &&
-				!(f.within && afterDot().MatchString(before[max(begin, len(before)-maxGap):])):
-				found("within a line")
-			default:
-				reason, why := b.rest(i, after)
-				if found(why); why == "" {
-					line, _, _ := strings.Cut(text[begin:], "\n")
-					return Statement{Said: true, Line: strings.TrimSpace(line), Reason: reason}
-				}
+		at := f.any().FindStringIndex(p.text)
+		switch {
+		case at == nil && p.outside == "" && spelled == "":
+			spelled = f.nearly(p.text)
+			continue
+		case at == nil:
+			continue
+		case p.outside != "":
+			where = cmp.Or(where, p.outside)
+			continue
+		}
+		why := "within a line"
+		if box().MatchString(p.text[strings.LastIndexByte(p.text[:at[0]], '\n')+1 : at[0]]) {
+			why = "the box is not ticked"
+		}
+		for _, at := range f.start().FindAllStringIndex(p.text, -1) {
+			var reason string
+			if reason, why = b.rest(i, p.text[at[1]:]); why == "" {
+				line, _, _ := strings.Cut(p.text[strings.LastIndexByte(p.text[:at[1]], '\n')+1:], "\n")
+				return Statement{Said: true, Line: line, Reason: reason}
 			}
 		}
-		for line := range strings.Lines(text) {
-			if word := f.nearly(line[len(leading().FindString(line)):]); p.outside == "" && spelled == "" &&
-				word != "" {
-				spelled = fmt.Sprintf("spelt %q", word)
-			}
-		}
+		where = cmp.Or(where, why)
 	}
-	if none.Where == "" {
-		none.Where = spelled
-	}
-	return none
+	return Statement{Where: cmp.Or(where, spelled)}
 }
 
-// Lines returns a text in NFKC, without invisible characters, with plain hyphens, its white space folded line by line.
-func Lines(text string) string {
+// lines returns a text in NFKC, without invisible characters, with plain hyphens, its white space folded line by line.
+func lines(text string) string {
 	var out []string
 	for line := range strings.Lines(text) {
 		out = append(out, strings.ReplaceAll(Plain(line), "\u2010", "-"))
@@ -249,55 +229,50 @@ func Lines(text string) string {
 	return strings.Join(out, "\n")
 }
 
-func first(text string) rune { r, _ := utf8.DecodeRuneInString(text); return r }
-
-func last(text string) rune { r, _ := utf8.DecodeLastRuneInString(text); return r }
-
-func hasWord(text string) bool { return strings.ContainsFunc(text, unicode.IsLetter) }
-
 // rest reads what follows the words of a form in a passage: the reason, or why the form is not said.
 func (b *Body) rest(i int, after string) (reason, why string) {
 	line, below, _ := strings.Cut(after, "\n")
 	reason = strings.TrimSpace(line[len(followed().FindString(line)):])
-	next := below
-	if strings.TrimSpace(below) == "" {
-		for next = range b.following(i) {
-			break
-		}
-	}
-	next, _, _ = strings.Cut(strings.TrimSpace(next), "\n")
+	below += "\n" + b.following(i)
+	next, _, _ := strings.Cut(strings.TrimSpace(below), "\n")
 	switch {
 	case !followed().MatchString(line):
 		return "", "the line goes on without a colon"
-	case denies().MatchString(reason) || !hasWord(reason) && denies().MatchString(next):
+	case denies().MatchString(reason) || !strings.ContainsFunc(reason, unicode.IsLetter) && denies().MatchString(next):
 		return "", "answered with no"
 	}
-	return reason + " " + below + "\n" + strings.Join(slices.Collect(b.following(i)), "\n"), ""
+	return reason + " " + below, ""
 }
 
-// following yields the rest of the part of a passage, and the next part in which forms count, up to a heading.
-func (b *Body) following(i int) iter.Seq[string] {
-	return func(yield func(string) bool) {
-		part := b.passages[i].part
-		for _, p := range b.passages[i+1:] {
-			switch {
-			case p.outside != "":
-			case p.heading || p.part != part && part != b.passages[i].part || !yield(Lines(p.text)):
-				return
-			default:
-				part = p.part
-			}
+// maxReason is how many bytes the passages of a reason have before no other is added.
+const maxReason = 4096
+
+// following returns the rest of the part of a passage, and the next part in which forms count, up to a heading.
+func (b *Body) following(i int) (text string) {
+	part := b.passages[i].part
+	for _, p := range b.passages[i+1:] {
+		if p.outside != "" {
+			continue
 		}
+		if p.heading || p.part != part && part != b.passages[i].part || len(text) > maxReason {
+			break
+		}
+		part = p.part
+		text += p.text + "\n"
 	}
+	return text
 }
 
-// nearly returns the start of a line that is one edit away from the form, empty if it is not.
-func (f *Form) nearly(line string) string {
-	runes, want := []rune(strings.TrimSpace(line)), []rune(strings.ToLower(f.words))
-	for n := len(want) - 1; n <= min(len(want)+1, len(runes)); n++ {
-		got := []rune(strings.ReplaceAll(strings.ToLower(string(runes[:n])), "-", " "))
-		if (n == len(runes) || !isWord(runes[n])) && isWord(runes[n-1]) && plain.Distance(got, want, 1) == 1 {
-			return string(runes[:n])
+// nearly says how a line begins that is one edit away from the form; empty if none is.
+func (f *Form) nearly(text string) string {
+	want := []rune(strings.ToLower(f.words))
+	for line := range strings.Lines(text) {
+		runes := []rune(strings.TrimSpace(line[len(marks().FindString(line)):]))
+		for n := len(want) - 1; n <= min(len(want)+1, len(runes)); n++ {
+			got := []rune(strings.ReplaceAll(strings.ToLower(string(runes[:n])), "-", " "))
+			if (n == len(runes) || !isWord(runes[n])) && isWord(runes[n-1]) && plain.Distance(got, want, 1) == 1 {
+				return fmt.Sprintf("spelt %q", string(runes[:n]))
+			}
 		}
 	}
 	return ""
