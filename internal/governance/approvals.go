@@ -128,12 +128,8 @@ func (p *Proposal) authors(out *verdict.Outcome, at verdict.At) ([]string, error
 // governance/RFC-PROCESS.md asks of a change that touches no right.
 func (p *Proposal) defaultQuorum(out *verdict.Outcome, j *Judgement, r *roster) error {
 	const needed = 3
-	i := slices.IndexFunc(p.Views, func(v *View) bool { return len(v.normative()) > 0 })
-	if i < 0 {
-		return nil
-	}
-	at, err := p.Views[i].firstNormative()
-	if err != nil {
+	at, err := p.firstNormative()
+	if at.Path == "" || err != nil {
 		return err
 	}
 	a, err := p.approvals(out, at, r, nil)

@@ -31,7 +31,7 @@ func (p *Proposal) charterReview(j *Judgement) (out verdict.Outcome, err error) 
 	if err != nil {
 		return out, err
 	}
-	if len(why.all) == 0 {
+	if len(why) == 0 {
 		out.Verified = "no user right is touched"
 		err := p.defaultQuorum(&out, j, r)
 		return out.OrPass(), err
@@ -42,7 +42,7 @@ func (p *Proposal) charterReview(j *Judgement) (out verdict.Outcome, err error) 
 		j.attest(charterReview, nil, "the Maintainers who approved are of the organizations that the roster names: %s",
 			listUpTo(employed, 20))
 	}()
-	at := why.all[0].at
+	at := why[0].at
 	if table := (verdict.At{Path: maintainersPath, Line: r.line}); advocates(r.members) == 0 {
 		r.count(&out)
 		code, lacks := "no-user-advocate", fmt.Sprintf("has %s with a @handle, none marked as User Advocate",

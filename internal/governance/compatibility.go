@@ -1,9 +1,7 @@
 package governance
 
 import (
-	"bytes"
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -84,18 +82,20 @@ type modified struct {
 }
 
 func (g *compatibility) view(v *View) error {
-	for _, c := range v.Changes {
-		if !isSchema(c.Path) {
-			continue
-		}
-		g.judged[c.Path] = true
-		if err := g.change(v, c); err != nil {
-			return err
-		}
-	}
 	s, err := v.comparesSchemas()
 	if err != nil {
 		return err
+	}
+	unread := false
+	for _, c := range v.Changes {
+		if isSchema(c.Path) {
+			g.judged[c.Path] = true
+			read, err := g.change(v, s, c)
+			if err != nil {
+				return err
+			}
+			unread = unread || !read
+		}
 	}
 	// A published path that only the head has a link at is reported as a change.
 	fresh := slices.DeleteFunc(slices.Clone(s.head.links), isSchema)
@@ -106,10 +106,7 @@ func (g *compatibility) view(v *View) error {
 			WithFix("replace the link with the file; in the base the Maintainers do that by hand")
 	}
 	g.identifiers(v, s)
-	if g.beside.Has(verdict.Error) || slices.ContainsFunc(v.Changes, func(c registry.Change) bool {
-		document, _ := s.head.tree.Document(c.Path)
-		return isSchema(c.Path) && document == nil
-	}) {
+	if unread || g.beside.Has(verdict.Error) {
 		return nil // what refers to it differs, too
 	}
 	for _, p := range v.led(s) {
@@ -120,69 +117,66 @@ func (g *compatibility) view(v *View) error {
 	return nil
 }
 
-// change judges a schema that a view changes or adds.
-func (g *compatibility) change(v *View, c registry.Change) error {
+// change judges a schema that a view changes or adds. It reports whether the head has it as JSON.
+func (g *compatibility) change(v *View, s *schemaView, c registry.Change) (read bool, err error) {
+	at, out := file(c.Path), &g.out
+	var existing *registry.Entry
 	if c.Base == nil {
-		existing, err := g.Base.Leaf(c.Path)
-		if err == nil && existing == nil {
-			return g.added(v, c)
-		} else if !registry.SameEntry(existing, c.Head) {
-			g.out.Errorf(file(c.Path), "", "changed", "the base branch has published another schema "+
-				"at this path meanwhile").WithFix("merge the base branch, and leave the schema as it is there")
+		if existing, err = g.Base.Leaf(c.Path); err != nil {
+			return false, err
 		}
-		return err
+		out = &g.beside
 	}
-	at := file(c.Path)
-	if c.Head == nil {
+	switch {
+	case existing != nil:
+		if !registry.SameEntry(existing, c.Head) {
+			g.out.Errorf(at, "", "changed", "the base branch has published another schema at this path meanwhile").
+				WithFix("merge the base branch, and leave the schema as it is there")
+		}
+		document, _ := s.head.tree.Document(c.Path)
+		return document != nil, nil
+	case c.Head == nil:
 		g.out.Errorf(at, "", "schema-removed", "a published schema is deleted or moved; it must remain at its "+
 			"path permanently")
-		return nil
-	}
-	if c.Base.Mode != c.Head.Mode {
+	case c.Base == nil && !isFile(c.Head):
+		g.beside.Errorf(at, "", "schema-unreadable", "the path has a %s; expected a schema", c.Head.Mode).
+			WithFix("make it a plain file")
+	case c.Base != nil && c.Base.Mode != c.Head.Mode:
 		g.out.Errorf(at, "", "mode-changed", "a published schema was a %s (mode %s) and becomes a %s (mode %s)",
 			c.Base.Mode, c.Base.Mode.Octal(), c.Head.Mode, c.Head.Mode.Octal()).
 			WithFix("make it the file that it was, of mode %s", c.Base.Mode.Octal())
 	}
-	if !isFile(c.Base) || !isFile(c.Head) || c.Base.ID == c.Head.ID {
-		return nil // a link of the base is reported
+	document := readable(out, s, c)
+	switch {
+	case document == nil:
+		return false, nil
+	case c.Base == nil:
+		g.added(s, document)
+	case isFile(c.Base) && c.Base.ID != c.Head.ID: // a link of the base is reported
+		place, err := v.firstChange(c)
+		if err != nil {
+			return true, err
+		}
+		g.report(document, place, s.differences(c.Path), true)
 	}
-	s, document, err := g.readable(&g.out, v, c.Path)
-	if err != nil || document == nil {
-		return err
-	}
-	place, err := v.firstChange(c)
-	if err != nil {
-		return err
-	}
-	var differences []schemadiff.Difference
-	if !sameTokens(s.base.texts[c.Path], s.head.texts[c.Path]) {
-		differences = s.differences(c.Path)
-	}
-	g.report(document, place, differences, true)
-	return nil
+	return true, nil
 }
 
-// readable returns the schemas of a view and the new text of one. If the text is not strict JSON, it adds a finding and
-// returns nil.
-func (g *compatibility) readable(out *verdict.Outcome, v *View, path string) (*schemaView, *strict.Document, error) {
-	s, err := v.comparesSchemas()
-	if err != nil {
-		return nil, nil, err
-	}
-	document, err := s.head.tree.Document(path)
+// readable returns the new text of a schema. If it is not strict JSON, it adds a finding and returns nil.
+func readable(out *verdict.Outcome, s *schemaView, c registry.Change) *strict.Document {
+	document, err := s.head.tree.Document(c.Path)
 	if syntax, ok := errors.AsType[*strict.Error](err); ok {
-		f := out.Errorf(file(path), syntax.Pointer, "schema-unreadable", "the schema is not strict JSON: %s",
+		f := out.Errorf(file(c.Path), syntax.Pointer, "schema-unreadable", "the schema is not strict JSON: %s",
 			syntax.Message)
 		f.Pos = syntax.Pos
-		return s, nil, nil
 	}
 	if document == nil {
-		return s, nil, err // over a limit
+		return nil // it is not a file, or has passed a limit
 	}
 	if fault, ok := errors.AsType[*schema.Error](metaschema.Check(document.Root)); ok {
 		out.Errorf(document, fault.Pointer, "schema-unreadable", "the schema does not compile: %s", fault.Message)
 	}
-	return s, document, nil
+	return document
 }
 
 // report reports the differences of one published schema. at is the place of its first change.
@@ -209,12 +203,6 @@ func (g *compatibility) report(document *strict.Document, at verdict.At, all []s
 	if !breaks && (itself || len(all) > 0) {
 		g.modified = append(g.modified, modified{document, at, added, notes})
 	}
-}
-
-// sameTokens reports whether two texts differ in white space between the tokens of JSON only.
-func sameTokens(a, b []byte) bool {
-	var x, y bytes.Buffer
-	return json.Compact(&x, a) == nil && json.Compact(&y, b) == nil && bytes.Equal(x.Bytes(), y.Bytes())
 }
 
 // declaration asks the words for each schema that changes, where nothing breaks: no declaration helps what does.
@@ -287,32 +275,22 @@ func code(c schemadiff.Class) string {
 	return "changed"
 }
 
-// added judges a schema that was not there: it is read, and has an identifier of its own.
-func (g *compatibility) added(v *View, c registry.Change) error {
-	if !isFile(c.Head) {
-		g.beside.Errorf(file(c.Path), "", "schema-unreadable", "the path has a %s; expected a schema", c.Head.Mode).
-			WithFix("make it a plain file")
-		return nil
-	}
-	s, document, err := g.readable(&g.beside, v, c.Path)
-	if err != nil || document == nil {
-		return err
-	}
+// added judges a schema that was not there: it has an identifier of its own.
+func (g *compatibility) added(s *schemaView, document *strict.Document) {
 	if strict.String(document.Root, "$id") == "" {
 		g.beside.Errorf(document, "", "schema-id", "an added schema has no $id, by which it could be cited").
-			WithFix("give it an $id of its own, such as https://HOST/%s", c.Path)
+			WithFix("give it an $id of its own, such as https://HOST/%s", document.Path)
 	}
-	if older := earlier(s.base, c.Path); older != "" {
+	if older := earlier(s.base, document.Path); older != "" {
 		var classes []string
-		differences, _ := schemadiff.Successor(s.comparison().Schemas(older, c.Path))
+		differences, _ := schemadiff.Successor(s.diff.Schemas(older, document.Path))
 		for _, d := range differences {
 			classes = append(classes, string(d.Class))
 		}
 		slices.Sort(classes)
-		g.beside.Noticef(file(c.Path), "", "new-version", "a new version of %q: %s", older,
+		g.beside.Noticef(file(document.Path), "", "new-version", "a new version of %q: %s", older,
 			cmp.Or(strings.Join(slices.Compact(classes), ", "), "no difference"))
 	}
-	return nil
 }
 
 // identifiers checks that an added or changed file claims no $id of another file. A file with the $id of a

@@ -14,7 +14,10 @@ import (
 )
 
 // normativeFile is a normative file that a view changes, as it was and as it becomes.
-type normativeFile struct{ old, new version }
+type normativeFile struct {
+	old, new version
+	change   registry.Change // where it is added or changed, else deleted
+}
 
 // version is one side of a normative file. The zero version is that of a file that is not there.
 type version struct {
@@ -83,6 +86,7 @@ func renames(old, new version) bool {
 
 // versions reads both sides of a changed file.
 func (v *View) versions(c registry.Change, budget *budget) (f normativeFile, err error) {
+	f.change = c
 	if f.old, err = v.version(v.Base, c.Path, c.Base, budget); err == nil {
 		f.new, err = v.version(v.Head, c.Path, c.Head, budget)
 	}

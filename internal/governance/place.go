@@ -48,3 +48,13 @@ func (v *View) firstNormative() (at verdict.At, err error) {
 	}
 	return at, nil
 }
+
+// firstNormative returns the place of the first normative change of the first view that has one, or the zero place.
+func (p *Proposal) firstNormative() (at verdict.At, err error) {
+	for _, v := range p.Views {
+		if at, err = v.firstNormative(); at.Path != "" || err != nil {
+			break
+		}
+	}
+	return at, err
+}

@@ -90,80 +90,42 @@ func (t trigger) String() string {
 	return fmt.Sprintf("%s %q (%s)", t.kind, shorten(t.text), place)
 }
 
-// triggers collects those of all views, each once.
-type triggers struct {
-	all  []trigger
-	seen map[trigger]bool
-}
+// triggers are those of all views, each once.
+type triggers []trigger
 
-func (t *triggers) add(kind, text string, at verdict.At) {
-	one := trigger{kind, text, at}
-	if t.seen == nil {
-		t.seen = map[trigger]bool{}
-	}
-	if !t.seen[one] {
-		t.seen[one] = true
-		t.all = append(t.all, one)
-	}
-}
-
-// kinds counts the triggers by kind, in the order in which the kinds come.
-func (t *triggers) kinds() string {
-	var kinds []string
+// String says how many triggers each kind has, and shows the first ones, one of each kind before others.
+func (all triggers) String() string {
+	var kinds, shown, more []string
 	count := map[string]int{}
-	for _, one := range t.all {
+	for _, one := range all {
 		if count[one.kind]++; count[one.kind] == 1 {
-			kinds = append(kinds, one.kind)
+			kinds, shown = append(kinds, one.kind), append(shown, one.String())
+		} else if len(more) < maxSentences {
+			more = append(more, one.String())
 		}
 	}
 	for i, kind := range kinds {
 		kinds[i] = fmt.Sprintf("%s %d", kind, count[kind])
 	}
-	return strings.Join(kinds, ", ")
-}
-
-// String shows the first triggers, the first of each kind before others.
-func (t *triggers) String() string {
-	var first, more []string
-	seen := map[string]bool{}
-	for _, one := range t.all {
-		if !seen[one.kind] {
-			seen[one.kind] = true
-			first = append(first, one.String())
-		} else if len(more) < maxSentences {
-			more = append(more, one.String())
-		}
-	}
-	shown := append(first, more...)
-	return fmt.Sprintf("the change touches user rights (%s): %s", t.kinds(),
+	shown = append(shown, more...)
+	return fmt.Sprintf("the change touches user rights (%s): %s", strings.Join(kinds, ", "),
 		strings.Join(shown[:min(len(shown), maxSentences)], "; "))
 }
 
-func isCharterPath(path string) bool {
-	return slices.ContainsFunc([]string{"rfcs/rfc-0016-", "rfcs/rfc-0017-", "rfcs/rfc-0018-", "test-suite/charter/"},
-		func(begin string) bool { return strings.HasPrefix(strings.ToLower(path), begin) })
-}
+// charterPath matches the paths whose change touches user rights.
+var charterPath = plain.Pattern(`(?i)^(?:rfcs/rfc-001[678]-|test-suite/charter/)`)
 
 // touchesRights returns why a proposal touches user rights.
-func (p *Proposal) touchesRights(out *verdict.Outcome, j *Judgement) (*triggers, error) {
-	t := &triggers{}
+func (p *Proposal) touchesRights(out *verdict.Outcome, j *Judgement) (all triggers, err error) {
 	var unread []string // no gate reads them
-	var first verdict.At
 	for _, v := range p.Views {
-		changed := func(path string) (verdict.At, error) {
-			i := slices.IndexFunc(v.Changes, func(c registry.Change) bool { return c.Path == path })
-			return v.firstChange(v.Changes[i])
-		}
 		for _, c := range v.Changes {
-			if first.Path == "" && isNormative(c.Path) {
-				first = verdict.At{Path: c.Path}
-			}
-			if isCharterPath(c.Path) {
+			if charterPath().MatchString(c.Path) {
 				at, err := v.firstChange(c)
 				if err != nil {
 					return nil, err
 				}
-				t.add("path", c.Path, at)
+				all = append(all, trigger{"path", c.Path, at})
 			}
 		}
 		names, err := v.rightRFCs()
@@ -175,9 +137,11 @@ func (p *Proposal) touchesRights(out *verdict.Outcome, j *Judgement) (*triggers,
 			return nil, err
 		}
 		for _, f := range files {
-			if err := f.touches(t, names, changed); err != nil {
+			touching, err := v.touches(f, names)
+			if err != nil {
 				return nil, err
 			}
+			all = append(all, touching...)
 			if f.new.data != nil && f.new.text == nil && f.new.json == nil {
 				unread = append(unread, f.new.path)
 			}
@@ -186,15 +150,20 @@ func (p *Proposal) touchesRights(out *verdict.Outcome, j *Judgement) (*triggers,
 	if slices.Sort(unread); len(unread) > 0 {
 		j.attest(charterReview, slices.Compact(unread), "these files touch no right of a user; no gate reads them")
 	}
-	if label := p.charterLabel(out, first, len(t.all) > 0); label != "" {
-		t.add("label", label, first)
+	first, err := p.firstNormative()
+	if label := p.charterLabel(out, first, len(all) > 0); label != "" {
+		all = append(all, trigger{"label", label, first})
 	}
-	return t, nil
+	seen := map[trigger]bool{}
+	return slices.DeleteFunc(all, func(t trigger) bool {
+		was := seen[t]
+		seen[t] = true
+		return was
+	}), err
 }
 
-// touches adds the triggers of a file. names are the numbers of the RFCs whose file names have a word of a right,
-// changed returns the place of the file's first change, where what is gone was.
-func (f normativeFile) touches(t *triggers, names map[int]bool, changed func(path string) (verdict.At, error)) error {
+// touches returns the triggers of a file. names are the numbers of the RFCs whose file names have a word of a right.
+func (v *View) touches(f normativeFile, names map[int]bool) (all triggers, err error) {
 	name := ""
 	for _, version := range []version{f.old, f.new} {
 		if base := path.Base(version.path); version.path != "" && ofRight(base) != "" {
@@ -206,26 +175,27 @@ func (f normativeFile) touches(t *triggers, names map[int]bool, changed func(pat
 	if f.old.text != nil && f.new.text != nil { // only blocks whose lines differ are rendered
 		come, gone = without(come, gone, byText), without(gone, come, byText)
 	}
-	for i, b := range slices.Concat(come, gone) {
-		kind, word := "text", ""
-		if i < len(come) && f.new.json != nil || i >= len(come) && f.old.json != nil {
-			kind, word = "property", ifOfRight(b.Text(), nil)
-		} else {
-			word = cmp.Or(touches(b, names), name)
-		}
-		if word == "" {
-			continue
-		}
-		at := verdict.At{Path: f.new.path, Line: b.Line}
-		if i >= len(come) {
-			var err error
-			if at, err = changed(f.path()); err != nil {
-				return err
+	for i, side := range []struct {
+		version
+		blocks []*page.Block
+	}{{f.new, come}, {f.old, gone}} {
+		for _, b := range side.blocks {
+			one := trigger{"text", cmp.Or(touches(b, names), name), verdict.At{Path: side.path, Line: b.Line}}
+			if side.json != nil {
+				one.kind, one.text = "property", touches(b, nil)
 			}
+			if one.text == "" {
+				continue
+			}
+			if i > 0 { // what is gone has no line
+				if one.at, err = v.firstChange(f.change); err != nil {
+					return nil, err
+				}
+			}
+			all = append(all, one)
 		}
-		t.add(kind, word, at)
 	}
-	return nil
+	return all, nil
 }
 
 // bySource is the key of a block by its lines, and those of the nearest heading.
@@ -238,10 +208,11 @@ func bySource(b *page.Block) string {
 
 // byText is the key of a block by what a reader sees, and the nearest heading below the title of the text.
 func byText(b *page.Block) string {
-	if b.Above == nil || b.Above.Level == 1 {
-		return b.Text() + "\n" + b.Hidden() + "\n"
+	key := b.Text() + "\n" + b.Hidden() + "\n"
+	if b.Above != nil && b.Above.Level > 1 {
+		key += b.Above.Text()
 	}
-	return b.Text() + "\n" + b.Hidden() + "\n" + b.Above.Text()
+	return key
 }
 
 // touches returns what of a block touches a right: its text, what is hidden in it, or a heading above; else "".

@@ -41,17 +41,7 @@ type identity struct {
 // schemaView compares the schemas of two trees.
 type schemaView struct {
 	base, head *schemaSet
-	diff       *schemadiff.Comparison // nil: not asked for yet
-	known      map[string][]schemadiff.Difference
-}
-
-// comparison returns the comparison, and creates it when it is first needed: many views touch JSON files that are not
-// schemas.
-func (s *schemaView) comparison() *schemadiff.Comparison {
-	if s.diff == nil {
-		s.diff = schemadiff.Trees(s.base.tree, s.head.tree, isSchema)
-	}
-	return s.diff
+	diff       *schemadiff.Comparison
 }
 
 // comparesSchemas gives the comparison of the schemas of a view, once.
@@ -67,17 +57,13 @@ func (v *View) comparesSchemas() (*schemaView, error) {
 	if err != nil {
 		return nil, err
 	}
-	v.schemas = &schemaView{base: base, head: head, known: map[string][]schemadiff.Difference{}}
+	v.schemas = &schemaView{base, head, schemadiff.Trees(base.tree, head.tree, isSchema)}
 	return v.schemas, nil
 }
 
 // differences returns how a published schema that both trees have differs.
 func (s *schemaView) differences(path string) []schemadiff.Difference {
-	if d, ok := s.known[path]; ok {
-		return d
-	}
-	s.known[path] = s.comparison().Schemas(path, path)
-	return s.known[path]
+	return s.diff.Schemas(path, path)
 }
 
 const (

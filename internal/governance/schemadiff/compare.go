@@ -2,6 +2,7 @@ package schemadiff
 
 import (
 	"fmt"
+	"iter"
 	"maps"
 	"slices"
 
@@ -115,7 +116,8 @@ type surroundings struct {
 	users    map[*schema][]*schema
 }
 
-func (c *comparison) surroundings(t *Tree, roots []*schema) surroundings {
+// surroundings returns those of the schemas at some paths.
+func (c *Comparison) surroundings(t *Tree, paths iter.Seq[string]) surroundings {
 	all := surroundings{map[*schema]setting{}, map[*schema][]*schema{}}
 	var queue []*schema
 	known := map[*schema]bool{} // as users: one is queued again where its setting grows
@@ -125,8 +127,10 @@ func (c *comparison) surroundings(t *Tree, roots []*schema) surroundings {
 			queue = append(queue, s)
 		}
 	}
-	for _, root := range roots {
-		add(root, positive)
+	for _, path := range slices.Sorted(paths) {
+		if f := t.files[path]; f != nil && f.root != nil {
+			add(f.root, positive)
+		}
 	}
 	for len(queue) > 0 {
 		s := queue[len(queue)-1]
@@ -154,11 +158,12 @@ func (c *comparison) surroundings(t *Tree, roots []*schema) surroundings {
 	return all
 }
 
-// comparison is of two trees.
-type comparison struct {
+// Comparison is of two trees. It is not safe for concurrent use, and what all its calls take has one bound.
+type Comparison struct {
 	old, new      *Tree
 	oldOf         map[string]string // new path to old path, for schemas that are reported at their own places
 	before, after surroundings
+	known         map[[2]string][]Difference
 	left          int // steps
 	depth         int // references that are being followed
 	noted         []Difference
@@ -179,29 +184,26 @@ type pair struct {
 	in       setting
 }
 
-func newComparison(old, new *Tree, oldOf map[string]string) *comparison {
-	c := &comparison{old: old, new: new, oldOf: oldOf, left: maxSteps, patterns: map[string]func(string) bool{},
-		complete: map[*schema]*group{}}
-	var before, after []*schema
-	for _, p := range slices.Sorted(maps.Keys(oldOf)) {
-		if f := old.files[oldOf[p]]; f != nil && f.root != nil {
-			before = append(before, f.root)
-		}
-		if f := new.files[p]; f != nil && f.root != nil {
-			after = append(after, f.root)
-		}
-	}
-	c.before, c.after = c.surroundings(old, before), c.surroundings(new, after)
-	return c
+func newComparison(old, new *Tree, oldOf map[string]string) *Comparison {
+	return &Comparison{old: old, new: new, oldOf: oldOf, left: maxSteps, known: map[[2]string][]Difference{},
+		patterns: map[string]func(string) bool{}, complete: map[*schema]*group{}}
 }
 
 // spend takes steps from what is left, and reports whether there were as many.
-func (c *comparison) spend(steps int) bool {
+func (c *Comparison) spend(steps int) bool {
 	c.left -= steps
 	return c.left >= 0
 }
 
-func (c *comparison) schema(oldPath, newPath string) []Difference {
+// Schemas returns how the schema newPath of the new tree differs from oldPath of the old one, as Compare does.
+func (c *Comparison) Schemas(oldPath, newPath string) []Difference {
+	key := [2]string{oldPath, newPath}
+	if known, ok := c.known[key]; ok {
+		return known
+	}
+	if c.before.settings == nil { // many views touch JSON files that are not schemas
+		c.before, c.after = c.surroundings(c.old, maps.Values(c.oldOf)), c.surroundings(c.new, maps.Keys(c.oldOf))
+	}
 	c.noted, c.index, c.more, c.walked = nil, map[noted]int{}, map[int]int{}, map[pair]bool{}
 	o, n := c.old.files[oldPath], c.new.files[newPath]
 	switch {
@@ -220,7 +222,8 @@ func (c *comparison) schema(oldPath, newPath string) []Difference {
 			"comparing takes more than %d steps, or %d references one inside the other; what is beyond is not known",
 			maxSteps, maxDepth)})
 	}
-	return sorted(c.noted)
+	c.known[key] = sorted(c.noted)
+	return c.known[key]
 }
 
 func unread(side, path string, f *file) string {

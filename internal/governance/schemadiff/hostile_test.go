@@ -110,22 +110,26 @@ func TestHostile(t *testing.T) {
 
 // TestBound checks that all comparisons of two trees have one bound.
 func TestBound(t *testing.T) {
-	tree := func(minimum int) *Tree {
+	text := func(minimum int) []byte {
 		var members strings.Builder
 		for i := range 10_000 {
 			fmt.Fprintf(&members, `"p%d":{"minimum":%d},`, i, minimum)
 		}
-		return NewTree(map[string][]byte{"a.json": []byte(`{"properties":{` + members.String() + `"z":true}}`)}, nil, nil)
+		return []byte(`{"properties":{` + members.String() + `"z":true}}`)
 	}
-	differ := Trees(tree(0), tree(1), func(string) bool { return true }).Schemas
-	for n := range 100 {
-		d := differ("a.json", "a.json")
+	old, new := map[string][]byte{"a.json": text(0)}, map[string][]byte{}
+	for n := range 30 {
+		new[fmt.Sprint(n)] = text(1)
+	}
+	trees := Trees(NewTree(old, nil, nil), NewTree(new, nil, nil), func(string) bool { return true })
+	for n := range new {
+		d := trees.Schemas("a.json", n)
 		if strings.Contains(d[0].Message, "what is beyond is not known") {
-			if n == 0 {
+			if len(trees.known) == 1 {
 				t.Error("the first is beyond the bound")
 			}
 			return
 		}
 	}
-	t.Error("a hundred comparisons took less than the bound of one")
+	t.Error("thirty comparisons took less than the bound of one")
 }

@@ -19,7 +19,7 @@ type group struct {
 }
 
 // inPlace returns the old schemas that may apply to the same place of the document as s, s first.
-func (c *comparison) inPlace(s *schema) []*schema {
+func (c *Comparison) inPlace(s *schema) []*schema {
 	if g := c.complete[s]; g != nil {
 		return g.list
 	}
@@ -37,7 +37,7 @@ func (c *comparison) inPlace(s *schema) []*schema {
 
 // collect looks for schemas of the place of s, and of the places around it, each once in a round. It reports whether
 // it found any.
-func (c *comparison) collect(groups map[*schema]*group, s *schema, round int) (grew bool) {
+func (c *Comparison) collect(groups map[*schema]*group, s *schema, round int) (grew bool) {
 	g := groups[s]
 	if g == nil {
 		g = &group{has: map[*schema]bool{}}
@@ -101,7 +101,7 @@ func (c *comparison) collect(groups map[*schema]*group, s *schema, round int) (g
 }
 
 // meet reports whether subschemas of two objects of one place may apply to the same member or the same item.
-func (c *comparison) meet(a, b *schema) bool {
+func (c *Comparison) meet(a, b *schema) bool {
 	keywords := ofMembers
 	if slices.Contains(ofItems, a.keyword) {
 		keywords = ofItems

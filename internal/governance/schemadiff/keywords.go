@@ -528,7 +528,7 @@ func (v *visit) governor(name string, schemas []*schema) string {
 const maxName = 1000
 
 // matches reports whether a pattern matches a name, or may.
-func (c *comparison) matches(pattern, name string) bool {
+func (c *Comparison) matches(pattern, name string) bool {
 	if len(name) > maxName || !c.spend(20+4*len(name)) {
 		return true
 	}

@@ -67,12 +67,8 @@ const (
 // Parts that the two refer to in other files are compared at the reference, whichever file has them. A text that cannot
 // be read, or does not exist, is one Changed of the whole.
 func Compare(old *Tree, oldPath string, new *Tree, newPath string) []Difference {
-	return newComparison(old, new, map[string]string{newPath: oldPath}).schema(oldPath, newPath)
+	return newComparison(old, new, map[string]string{newPath: oldPath}).Schemas(oldPath, newPath)
 }
-
-// Comparison is of two trees whose published schemas stand at the same paths in both. It is not safe for concurrent
-// use, and what all its calls take has one bound.
-type Comparison struct{ comparison *comparison }
 
 // Trees prepares the comparison of the schemas for which published returns true and that the old tree has. Their
 // differences are reported at their own places: a reference from one of them to another reports nothing.
@@ -83,12 +79,7 @@ func Trees(old, new *Tree, published func(path string) bool) *Comparison {
 			both[path] = path
 		}
 	}
-	return &Comparison{newComparison(old, new, both)}
-}
-
-// Schemas returns how the schema newPath of the new tree differs from oldPath of the old one, as Compare does.
-func (c *Comparison) Schemas(oldPath, newPath string) []Difference {
-	return c.comparison.schema(oldPath, newPath)
+	return newComparison(old, new, both)
 }
 
 // Successor returns the differences without the one of the root $id, and reports whether there is one: then the new

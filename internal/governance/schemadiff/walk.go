@@ -14,7 +14,7 @@ import (
 
 // visit is the comparison of two schema objects.
 type visit struct {
-	*comparison
+	*Comparison
 	o, n   *schema
 	at     spot
 	in     setting
@@ -36,7 +36,7 @@ type direct struct {
 
 // walk reports the differences of two schemas of one place. Those that make a schema as a whole wider or narrower go to
 // its holder, if there is one, which weighs them with its own keywords.
-func (c *comparison) walk(o, n *schema, at spot, in setting, holder *visit) {
+func (c *Comparison) walk(o, n *schema, at spot, in setting, holder *visit) {
 	if !c.spend(1 + (len(o.object())+len(n.object()))/4) {
 		return
 	}
@@ -49,7 +49,7 @@ func (c *comparison) walk(o, n *schema, at spot, in setting, holder *visit) {
 	if o.seesEvaluated() || n.seesEvaluated() {
 		in |= unevaluated
 	}
-	v := &visit{comparison: c, o: o, n: n, at: at, in: in}
+	v := &visit{Comparison: c, o: o, n: n, at: at, in: in}
 	if !o.wellFormed() || !n.wellFormed() {
 		if !v.same(o.value, n.value) {
 			v.note(Changed, false, "", "is not a schema on one side")
@@ -155,7 +155,7 @@ func (s *schema) wellFormed() bool {
 }
 
 // same is equal, paid for.
-func (c *comparison) same(a, b any) bool { return c.spend(size(a)/64) && equal(a, b) }
+func (c *Comparison) same(a, b any) bool { return c.spend(size(a)/64) && equal(a, b) }
 
 // size is about the bytes of a value.
 func size(v any) int {
@@ -206,7 +206,7 @@ func (v *visit) note(class Class, gone bool, keyword, message string, names ...s
 	v.add(d)
 }
 
-func (c *comparison) add(d Difference) {
+func (c *Comparison) add(d Difference) {
 	key := noted{d.Pointer, d.Class}
 	if first, ok := c.index[key]; ok {
 		c.more[first]++
@@ -633,7 +633,7 @@ func (t *Tree) dynamical(s *schema) bool {
 }
 
 // atOwnPlace reports whether two targets meet where they stand, in the walk through their files.
-func (c *comparison) atOwnPlace(o, n *schema) bool {
+func (c *Comparison) atOwnPlace(o, n *schema) bool {
 	old, ok := c.oldOf[n.file.path]
 	return ok && old == o.file.path && o.counterpart(n)
 }
