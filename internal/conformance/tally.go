@@ -3,19 +3,26 @@ package conformance
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
-// Catalogue returns the entries of rules whose judgment is what was found. A finding without a fix gets that of its
-// code.
+// Catalogue returns the entries of rules whose judgment is what was found.
 func Catalogue(rules []verdict.Rule) []verdict.Entry[verdict.Outcome] {
 	return verdict.Entries(rules, func(rule verdict.Rule, found verdict.Outcome) (verdict.Outcome, error) {
-		for i, f := range found.Findings {
-			found.Findings[i].Fix = cmp.Or(f.Fix, rule.FixOf(f.Code))
-		}
-		return found, nil
+		return Fixed(rule, found), nil
 	})
+}
+
+// Fixed gives each finding without a fix that of its code, unless none is needed.
+func Fixed(rule verdict.Rule, found verdict.Outcome) verdict.Outcome {
+	for i, f := range found.Findings {
+		if fix := rule.FixOf(f.Code); !strings.HasPrefix(fix, "none needed") {
+			found.Findings[i].Fix = cmp.Or(f.Fix, fix)
+		}
+	}
+	return found
 }
 
 // Tally collects the results of a catalogue whose rules are judged on any number of subjects, in the order in which a

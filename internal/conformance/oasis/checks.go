@@ -53,8 +53,7 @@ func judgeCoreVersion(in *Input) verdict.Outcome {
 		out = verdict.Pass("%s satisfies %s", versions[i], core.text)
 	} else {
 		out.Errorf(in.doc, pointer, "core-version", "oasis_core_spec_versions holds %s, the profile needs %s",
-			cmp.Or(listed(versions), "nothing"), core.text).
-			WithFix("implement a core version that satisfies it, and declare it")
+			cmp.Or(listed(versions), "nothing"), core.text)
 		laxer(in, &out, pointer, "3.8.3 (2)")
 	}
 	return out
@@ -95,7 +94,7 @@ func judgeProfile(in *Input) verdict.Outcome {
 	var out verdict.Outcome
 	if r.profile != c.Profile {
 		out.Errorf(in.doc, "/profile", "other-profile", "profile is %s, the contract is of %s", quoted(r.profile),
-			quoted(c.Profile)).WithFix("answer for the profile that the query names")
+			quoted(c.Profile))
 		laxer(in, &out, "/profile", "3.8.3 (3)")
 	}
 	if r.profileVersion != c.Version {
@@ -150,8 +149,7 @@ func judgeSchema(in *Input) verdict.Outcome {
 			continue
 		}
 		places = append(places, pointer)
-		out.Errorf(in.doc, pointer, "requirements-schema", "%s: %s", pointer[1:], v.Message).
-			WithFix("change it to what the profile's schema admits, or drop it")
+		out.Errorf(in.doc, pointer, "requirements-schema", "%s: %s", pointer[1:], v.Message)
 		if v.Keyword == "additionalProperties" {
 			laxer(in, &out, pointer, "3.8.3 (4)")
 		}
@@ -214,7 +212,7 @@ func judgeRequirements(in *Input) verdict.Outcome {
 			met++
 		}
 		if r.kind == "semver_list" && there {
-			if differs := r.bound.runnerDiffers(versions(v)); differs != "" {
+			if differs := r.bound.runnerDiffers(texts(v)); differs != "" {
 				out.Noticef(in.doc, pointer, "runner-differs", "%s", differs)
 			}
 		}
@@ -246,15 +244,10 @@ func (in *Input) gap(r requirement) (why string, gap bool) {
 // wants describes the value that satisfies a requirement, for people.
 func (r requirement) wants(tier int) string {
 	switch r.kind {
-	case "string":
-		return show(r.text)
-	case "boolean":
-		return strconv.FormatBool(r.yes)
+	case "string", "boolean":
+		return show(r.expected)
 	case "array":
-		if len(r.all) == 0 {
-			return "a list"
-		}
-		return "a list that holds " + listed(r.all)
+		return strings.TrimSuffix("a list that holds "+listed(texts(r.expected)), " that holds ")
 	case "integer":
 		n := r.value
 		if r.ofTier {
@@ -268,18 +261,13 @@ func (r requirement) wants(tier int) string {
 // satisfied reports whether a value satisfies a requirement at a tier.
 func (r requirement) satisfied(v any, tier int) bool {
 	switch r.kind {
-	case "string":
-		text, ok := v.(string)
-		return ok && text == r.text
-	case "boolean":
-		yes, ok := v.(bool)
-		return ok && yes == r.yes
+	case "string", "boolean":
+		return v == r.expected
 	case "array":
-		entries, ok := v.([]any)
-		for _, want := range r.all {
-			ok = ok && slices.ContainsFunc(entries, func(v any) bool { return v == any(want) })
-		}
-		return ok
+		_, ok := v.([]any)
+		return ok && !slices.ContainsFunc(texts(r.expected), func(want string) bool {
+			return !slices.Contains(texts(v), want)
+		})
 	case "integer":
 		number, ok := v.(json.Number)
 		if !ok {
@@ -292,13 +280,13 @@ func (r requirement) satisfied(v any, tier int) bool {
 		}
 		return ok && n.IsInt() && compares(comparisons[r.operator], n.Cmp(new(big.Rat).SetInt64(want)))
 	case "semver_list":
-		return slices.ContainsFunc(versions(v), r.bound.admits)
+		return slices.ContainsFunc(texts(v), r.bound.admits)
 	}
 	return false
 }
 
-// versions returns the texts of a list.
-func versions(v any) []string {
+// texts returns the texts of a list.
+func texts(v any) []string {
 	entries, _ := v.([]any)
 	var all []string
 	for _, e := range entries {
@@ -317,7 +305,7 @@ var supportedRule = verdict.Rule{
 	Fix:   "close the gaps that it lists, then declare supported: true and no gap",
 	Codes: []strict.Code{
 		{"not-supported", "the provider says itself that it does not support the profile, and why",
-			"close the gaps that it lists"},
+			"close the gaps that it lists, then declare supported: true"},
 		{"not-supported-without-reason", "the provider says that it does not support the profile, and not why",
 			"list each requirement that is not satisfied, with its reason"},
 		{"supported-with-gaps", "the provider says that it supports the profile, and lists gaps all the same",
@@ -336,15 +324,13 @@ func judgeSupported(in *Input) verdict.Outcome {
 	switch {
 	case !r.supported && len(gaps) == 0:
 		out.Errorf(in.doc, "/supported", "not-supported-without-reason", "supported is false, and unmet_requirements "+
-			"names no reason").WithFix("list each requirement that is not satisfied, with its reason")
+			"names no reason")
 		laxer(in, &out, "/supported", "3.8.3 (5)")
 	case !r.supported:
-		out.Errorf(in.doc, "/supported", "not-supported", "supported is false; the provider lists %s", listed(gaps)).
-			WithFix("close these gaps, then declare supported: true")
+		out.Errorf(in.doc, "/supported", "not-supported", "supported is false; the provider lists %s", listed(gaps))
 	case len(gaps) > 0:
 		out.Errorf(in.doc, "/unmet_requirements", "supported-with-gaps",
-			"supported is true, and unmet_requirements lists %s", listed(gaps)).
-			WithFix("close these gaps, or declare supported: false")
+			"supported is true, and unmet_requirements lists %s", listed(gaps))
 	default:
 		return verdict.Pass("")
 	}

@@ -54,7 +54,7 @@ var claimRule = verdict.Rule{
 	Fix:   "write the members that the finding names",
 	Codes: []strict.Code{
 		{"claim-form", "the file is not one YAML or JSON mapping with one meaning",
-			"write one mapping, without anchors, tags and duplicate members"},
+			"write one mapping with the members of section 4, without anchors, tags and duplicate members"},
 		{"missing-member", "the claim lacks a member", "add it"},
 		{"wrong-type", "a member of the claim has another type than it must",
 			"write one text there; each profile is a claim of its own"},
@@ -62,13 +62,13 @@ var claimRule = verdict.Rule{
 		{"not-semver", "provider_version is not a version by SemVer 2.0.0",
 			"write MAJOR.MINOR.PATCH, as in 1.0.0-rc1.5"},
 		{"other-profile", "the claim is of another profile than --profile names",
-			"name the directory of the claimed profile"},
+			"name the directory of the claimed profile with --profile"},
 		{"profile-version", "the claim is of another version of the profile than --profile names",
 			"check out that version of the profile"},
 		{"claim-date", "date is missing, is not a day, is in the future, or is long past",
 			"write the day of the claim, YYYY-MM-DD"},
 		{"claim-tier", "tiers is not a list of distinct integers from 1",
-			"list each complexity tier that the provider supports, such as [1, 2]"},
+			"list each complexity tier that the provider supports once, such as [1, 2]"},
 		{"claim-attestation", "attestation is not the sentence that section 4 requires", "write: " + attestation},
 		{"unknown-member", "the claim has a member that is not read", "none needed"},
 	},
@@ -114,11 +114,11 @@ type claimed struct {
 func (c *Claim) Judge() ([]verdict.Result, error) {
 	said, out := c.read()
 	rest := c.compare(said)
-	first, err := out.Result(claimRule, c.Path)
+	first, err := conformance.Fixed(claimRule, out).Result(claimRule, c.Path)
 	if err != nil {
 		return nil, err
 	}
-	second, err := rest.Result(claimReportRule, cmp.Or(c.ReportPath, c.Path))
+	second, err := conformance.Fixed(claimReportRule, rest).Result(claimReportRule, cmp.Or(c.ReportPath, c.Path))
 	return []verdict.Result{first, second}, err
 }
 
@@ -128,7 +128,7 @@ func (c *Claim) read() (*claimed, verdict.Outcome) {
 	var out verdict.Outcome
 	if fault != nil {
 		out.Errorf(verdict.At(fault.Pos), fault.Pointer, "claim-form", "the claim is not one mapping: %s",
-			fault.Message).WithFix("write one YAML or JSON mapping with the members of section 4")
+			fault.Message)
 		return nil, out
 	}
 	r := &reader{Place: place, of: "the claim", oneText: "one text, in quotes", ignores: ", which is not read"}
@@ -170,52 +170,62 @@ func parseMapping(path string, data []byte, most int) (verdict.Place, map[string
 		object, _ := doc.Root.(map[string]any) // it begins with a brace
 		return doc, object, nil
 	}
+	return parseYAML(path, data, most)
+}
+
+// parseYAML is parseMapping of YAML.
+func parseYAML(path string, data []byte, most int) (verdict.Place, map[string]any, *strict.Error) {
 	root, err := strictyaml.Parse(path, data, most)
 	if err != nil {
 		fault := err.(*strictyaml.Error)
 		return nil, nil, &strict.Error{Pos: fault.Pos, Message: fault.Message}
 	}
+	places := &yamlPlaces{path: path, root: root}
 	object, ok := conformance.Value(root).(map[string]any)
 	if !ok {
-		return nil, nil, &strict.Error{Pos: strict.Pos{Path: path, Line: root.Line, Column: root.Column},
-			Message: "the document is not a mapping"}
+		return nil, nil, &strict.Error{Pos: places.Pos(""), Message: "the document is not a mapping"}
 	}
-	return &yamlPlaces{path: path, root: root}, object, nil
+	return places, object, nil
 }
 
-// yamlPlaces finds the place of a member of the root mapping.
+// yamlPlaces finds the places of values.
 type yamlPlaces struct {
 	path string
 	root *yaml.Node
 }
 
-// Pos returns the place of the value of the first member that the pointer names, or of the mapping.
+// Pos returns the place of the value that the pointer names, or of the nearest that there is around it.
 func (y *yamlPlaces) Pos(pointer string) strict.Pos {
-	first, _, _ := strings.Cut(strings.TrimPrefix(pointer, "/"), "/")
 	at := y.root
-	if _, value := strictyaml.Member(y.root, plain.Unescape(first)); value != nil {
+	for name := range strings.SplitSeq(strings.TrimPrefix(pointer, "/"), "/") {
+		_, value := strictyaml.Member(at, plain.Unescape(name))
+		i, err := strconv.ParseUint(name, 10, 32)
+		if err == nil && at.Kind == yaml.SequenceNode && int(i) < len(at.Content) {
+			value = at.Content[i]
+		}
+		if value == nil {
+			break
+		}
 		at = value
 	}
 	return strict.Pos{Path: y.path, Line: at.Line, Column: at.Column}
 }
 
 func (r *reader) tiers(v any) []int {
-	const fix = "list each supported tier once, such as [1, 2]"
 	list, _ := v.([]any)
 	var tiers []int
 	for _, v := range list {
 		number, _ := v.(json.Number)
 		n, err := strconv.Atoi(number.String())
 		if err != nil || n < 1 || slices.Contains(tiers, n) {
-			r.out.Errorf(r, "/tiers", "claim-tier", "tiers holds %s; expected distinct integers from 1", show(v)).
-				WithFix(fix)
+			r.out.Errorf(r, "/tiers", "claim-tier", "tiers holds %s; expected distinct integers from 1", show(v))
 			return nil
 		}
 		tiers = append(tiers, n)
 	}
 	if len(tiers) == 0 {
 		r.out.Errorf(r, "/tiers", "claim-tier", "tiers is %s; expected a list of distinct integers from 1",
-			show(v)).WithFix(fix)
+			show(v))
 	}
 	return tiers
 }
@@ -225,7 +235,7 @@ func (r *reader) attested(v any) {
 	text, _ := v.(string)
 	if !strings.EqualFold(strings.Join(strings.Fields(text), " "), attestation) {
 		r.out.Errorf(r, "/attestation", "claim-attestation", "attestation is %s; expected %q",
-			show(v), attestation).WithFix("write: %s", attestation)
+			show(v), attestation)
 	}
 }
 
@@ -236,10 +246,10 @@ func (c *Claim) date(r *reader, v any) {
 	switch {
 	case err != nil:
 		r.out.Errorf(r, "/date", "claim-date", "date is %s; expected a day as YYYY-MM-DD",
-			show(v)).WithFix("write the day of the claim, such as %s", today.Format(time.DateOnly))
+			show(v))
 	case day.After(today.AddDate(0, 0, 1)): // somewhere it is tomorrow
 		r.out.Errorf(r, "/date", "claim-date", "date is %s; expected %s at the latest", text,
-			today.AddDate(0, 0, 1).Format(time.DateOnly)).WithFix("write the day of the claim")
+			today.AddDate(0, 0, 1).Format(time.DateOnly))
 	case c.Now.Sub(day) > c.MaxAge:
 		r.out.Warnf(r, "/date", "claim-date", "the claim is %s old; expected at most %s",
 			plain.Count(int(c.Now.Sub(day).Hours()/24), "day"), plain.Count(int(c.MaxAge.Hours()/24), "day")).
@@ -254,7 +264,7 @@ func (c *Claim) againstContract(r *reader, said *claimed) {
 	}
 	if said.Profile != "" && said.Profile != c.Contract.Profile {
 		r.out.Errorf(r, "/profile", "other-profile", "profile is %s; expected %s", quoted(said.Profile),
-			quoted(c.Contract.Profile)).WithFix("name the directory of the claimed profile with --profile")
+			quoted(c.Contract.Profile))
 	}
 	if said.ProfileVersion != "" && said.ProfileVersion != c.Contract.Version {
 		r.out.Errorf(r, "/profile_version", "profile-version", "profile_version is %s; expected %s",
@@ -268,7 +278,7 @@ func (c *Claim) compare(said *claimed) verdict.Outcome {
 	var out verdict.Outcome
 	if c.ReportPath == "" {
 		out.Noticef(verdict.At{Path: c.Path}, "", "claim-unverified", "no report is given, so nothing shows that the "+
-			"preflight passes").WithFix("give the JSON report of oap-conform oasis provider as REPORT")
+			"preflight passes")
 		return out
 	}
 	doc, err := strict.Parse(c.ReportPath, c.Report, strict.Limits{Bytes: MaxReport, Depth: 64, Number: 64,
@@ -276,19 +286,17 @@ func (c *Claim) compare(said *claimed) verdict.Outcome {
 	if err != nil {
 		fault := err.(*strict.Error)
 		out.Errorf(verdict.At(fault.Pos), fault.Pointer, "report-form", "the report is not strict JSON: %s",
-			fault.Message).WithFix("write it with oap-conform oasis provider --report json=FILE")
+			fault.Message)
 		return out
 	}
 	facts, ok := strict.Member(doc.Root, "oasis").(map[string]any)
 	if !ok || strict.Member(doc.Root, "version") != json.Number("1") ||
 		strict.String(doc.Root, "mode") != "conformance" || strict.String(doc.Root, "protocol") != "oasis" {
-		out.Errorf(doc, "", "report-form", "the file is not a JSON report of oap-conform oasis provider").
-			WithFix("write it with oap-conform oasis provider --report json=FILE")
+		out.Errorf(doc, "", "report-form", "the file is not a JSON report of oap-conform oasis provider")
 		return out
 	}
 	if v := strict.String(doc.Root, "verdict"); v != string(verdict.Passed) {
-		out.Errorf(doc, "/verdict", "claim-not-passed", "the verdict of the report is %s; expected pass", quoted(v)).
-			WithFix("fix what the report names, and run it again")
+		out.Errorf(doc, "/verdict", "claim-not-passed", "the verdict of the report is %s; expected pass", quoted(v))
 	}
 	if said == nil {
 		if len(out.Findings) == 0 {
@@ -299,7 +307,7 @@ func (c *Claim) compare(said *claimed) verdict.Outcome {
 	differs := func(member, claim, report string) {
 		if claim != "" && claim != report {
 			out.Errorf(doc, "/oasis/"+member, "claim-differs", "the report has %s %s; expected %s, as the claim says",
-				member, quoted(report), quoted(claim)).WithFix("give the report of the claimed provider and profile")
+				member, quoted(report), quoted(claim))
 		}
 	}
 	text := func(member string) string { return strict.String(any(facts), member) }

@@ -1,21 +1,22 @@
 package oasis
 
 import (
+	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
-
-	"go.yaml.in/yaml/v4"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict/capped"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict/schema"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/strict/strictyaml"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
@@ -41,8 +42,9 @@ type Contract struct {
 
 	readable     bool // the YAML could be read as a whole
 	path         string
+	place        verdict.Place // finds the members of the YAML
 	core         constraint
-	requirements []requirement // in the order of the YAML
+	requirements []requirement // by their keys
 
 	schema   *schema.Schema // nil: it could not be read
 	required []string       // that the schema asks for at its root
@@ -57,11 +59,8 @@ type requirement struct {
 	key      string
 	kind     string // the type of its value
 	required bool
-	at       strict.Pos
 
-	text       string     // a string's
-	yes        bool       // a boolean's
-	all        []string   // an array's
+	expected   any        // a string's, a boolean's, or an array's
 	bound      constraint // a semver_list's
 	operator   string     // an integer's, by the word of the YAML
 	value      int64      // an integer's
@@ -127,130 +126,106 @@ func (f Files) read(named, name string) (data []byte, path string, err error) {
 }
 
 func (c *Contract) unreadable(pos strict.Pos, pointer, format string, args ...any) {
-	c.out.Errorf(verdict.At(pos), pointer, "contract-unreadable", "the contract cannot be read: %s", fmt.Sprintf(format,
-		args...)).WithFix("check the profile out again, or tell its authors")
-}
-
-// pos returns the position of a node of the YAML.
-func (c *Contract) pos(n *yaml.Node) strict.Pos {
-	return strict.Pos{Path: c.path, Line: n.Line, Column: n.Column}
+	c.out.Errorf(verdict.At(pos), pointer, "contract-unreadable", "the contract cannot be read: %s",
+		fmt.Sprintf(format, args...))
 }
 
 func (c *Contract) readRequirements(text []byte) {
-	root, err := strictyaml.Parse(c.path, text, maxContract)
-	if err != nil {
-		fault := err.(*strictyaml.Error)
+	place, root, fault := parseYAML(c.path, text, maxContract)
+	if fault != nil {
 		c.unreadable(fault.Pos, "", "%s", fault.Message)
 		return
 	}
-	if root.Kind != yaml.MappingNode {
-		c.unreadable(c.pos(root), "", "it is not a mapping")
-		return
-	}
-	c.readable = true
-	c.Profile, _ = c.scalar(root, "profile")
-	c.Version, _ = c.scalar(root, "profile_version")
-	if text, n := c.scalar(root, "oasis_core_dependency"); n != nil {
+	c.place, c.readable = place, true
+	c.Profile, c.Version = c.scalar(root, "profile"), c.scalar(root, "profile_version")
+	if text := c.scalar(root, "oasis_core_dependency"); text != "" {
+		var err error
 		if c.core, err = readConstraint(text); err != nil {
-			c.fault(c.pos(n), "/oasis_core_dependency", "oasis_core_dependency: %v", err)
+			c.fault("/oasis_core_dependency", "oasis_core_dependency: %v", err)
 		}
 	}
-	name, all := strictyaml.Member(root, "requirements")
-	switch {
-	case all == nil || all.Kind != yaml.MappingNode:
-		c.fault(c.pos(root), "/requirements", "requirements is not a mapping")
-	case len(all.Content) == 0:
-		c.fault(c.pos(name), "/requirements", "requirements is empty, so that nothing would be asked of a provider")
-	case len(all.Content)/2 > maxRequirements:
-		c.fault(c.pos(name), "/requirements", "there are %d requirements, at most %d are read", len(all.Content)/2,
-			maxRequirements)
+	switch all, ok := root["requirements"].(map[string]any); {
+	case !ok:
+		c.fault("/requirements", "requirements is not a mapping")
+	case len(all) == 0:
+		c.fault("/requirements", "requirements is empty, so that nothing would be asked of a provider")
+	case len(all) > maxRequirements:
+		c.fault("/requirements", "there are %d requirements, at most %d are read", len(all), maxRequirements)
 	default:
-		for i := 0; i+1 < len(all.Content); i += 2 {
-			c.requirements = append(c.requirements, c.readRequirement(all.Content[i], all.Content[i+1]))
+		for _, key := range slices.Sorted(maps.Keys(all)) {
+			c.requirements = append(c.requirements, c.readRequirement(key, all[key]))
 		}
 	}
 }
 
 // fault adds an error of the YAML, after which no part of the YAML judges anything.
-func (c *Contract) fault(pos strict.Pos, pointer, format string, args ...any) {
+func (c *Contract) fault(pointer, format string, args ...any) {
 	c.readable = false
-	c.unreadable(pos, pointer, format, args...)
+	c.unreadable(c.place.Pos(pointer), pointer, format, args...)
 }
 
-// scalar returns the text of a member at the root, whatever type a YAML reader gives it.
-func (c *Contract) scalar(root *yaml.Node, key string) (string, *yaml.Node) {
-	_, n := strictyaml.Member(root, key)
-	if n == nil || n.Kind != yaml.ScalarNode || n.Value == "" || n.Tag == "!!null" {
-		c.fault(c.pos(root), "/"+key, "%s is not a text", key)
-		return "", nil
+// scalar returns a member at the root that is a text or a number, as the text that it has.
+func (c *Contract) scalar(root map[string]any, key string) string {
+	text, _ := root[key].(string)
+	number, _ := root[key].(json.Number)
+	if text += number.String(); text == "" {
+		c.fault("/"+key, "%s is not a text", key)
 	}
-	return n.Value, n
+	return text
 }
 
 // readRequirement reads one requirement. One without `required` is required: what a profile lists, it asks for.
-func (c *Contract) readRequirement(name, body *yaml.Node) requirement {
-	r := requirement{key: name.Value, at: c.pos(name), required: true}
-	pointer := "/requirements/" + strict.Escape(r.key)
-	wrong := func(n *yaml.Node, member, format string, args ...any) {
-		if n == nil {
-			n = name
-		}
-		r.unreadable, c.unmeetable[r.key] = true, true
-		c.out.Errorf(verdict.At(c.pos(n)), pointer+member, "contract-unknown-type", "requirement %s: %s", quoted(r.key),
-			fmt.Sprintf(format, args...)).WithFix("tell the profile's authors: no provider can meet it")
+func (c *Contract) readRequirement(key string, body any) requirement {
+	r := requirement{key: key, required: true}
+	wrong := func(member, format string, args ...any) {
+		r.unreadable, c.unmeetable[key] = true, true
+		c.out.Errorf(c.place, "/requirements/"+strict.Escape(key)+member, "contract-unknown-type",
+			"requirement %s: %s", quoted(key), fmt.Sprintf(format, args...))
 	}
-	if _, n := strictyaml.Member(body, "required"); n != nil {
-		if n.Tag != "!!bool" {
-			wrong(n, "/required", "required is %s; expected true or false", quoted(n.Value))
+	members, _ := body.(map[string]any)
+	if is, there := members["required"]; there {
+		var ok bool
+		if r.required, ok = is.(bool); !ok {
+			wrong("/required", "required is %s; expected true or false", show(is))
 			return r
 		}
-		r.required = truth(n)
 	}
-	_, kind := strictyaml.Member(body, "type")
-	_, expected := strictyaml.Member(body, "expected")
-	if kind == nil || kind.Kind != yaml.ScalarNode {
-		wrong(kind, "/type", "it has no type")
-		return r
-	}
-	if expected == nil {
-		wrong(nil, "/expected", "it has no expected value")
-		return r
-	}
-	r.kind = kind.Value
-	switch r.kind {
-	case "string":
-		if !isText(expected) {
-			wrong(expected, "/expected", "the expected value is not a text")
+	var typed, there, ok bool
+	r.kind, typed = members["type"].(string)
+	r.expected, there = members["expected"]
+	text, isText := r.expected.(string)
+	switch {
+	case !typed:
+		wrong("/type", "it has no type")
+	case !there:
+		wrong("/expected", "it has no expected value")
+	case r.kind == "string":
+		if !isText {
+			wrong("/expected", "the expected value is not a text")
 		}
-		r.text = expected.Value
-	case "boolean":
-		if expected.Kind != yaml.ScalarNode || expected.Tag != "!!bool" {
-			wrong(expected, "/expected", "the expected value is neither true nor false")
-			break
+	case r.kind == "boolean":
+		if _, ok = r.expected.(bool); !ok {
+			wrong("/expected", "the expected value is neither true nor false")
 		}
-		r.yes = truth(expected)
-	case "array":
-		if expected.Kind != yaml.SequenceNode {
-			wrong(expected, "/expected", "the expected value is not a list")
+	case r.kind == "array":
+		list, ok := r.expected.([]any)
+		if !ok {
+			wrong("/expected", "the expected value is not a list")
 		}
-		for i, n := range expected.Content {
-			if !isText(n) {
-				wrong(n, "/expected/"+strconv.Itoa(i), "an expected entry is not a text")
-				break
-			}
-			r.all = append(r.all, n.Value)
+		if i := slices.IndexFunc(list, func(v any) bool { _, ok := v.(string); return !ok }); i >= 0 {
+			wrong("/expected/"+strconv.Itoa(i), "an expected entry is not a text")
 		}
-	case "semver_list":
+	case r.kind == "semver_list":
 		var err error
-		if !isText(expected) {
-			wrong(expected, "/expected", "the expected value is not a constraint on versions")
-		} else if r.bound, err = readConstraint(expected.Value); err != nil {
-			wrong(expected, "/expected", "%v", err)
+		if !isText {
+			wrong("/expected", "the expected value is not a constraint on versions")
+		} else if r.bound, err = readConstraint(text); err != nil {
+			wrong("/expected", "%v", err)
 		}
-	case "integer":
-		c.readComparison(&r, expected, wrong)
+	case r.kind == "integer":
+		r.readComparison(wrong)
 	default:
-		wrong(kind, "/type", "the type %s is not known: known are string, boolean, array, integer, semver_list",
+		wrong("/type", "the type %s is not known: known are string, boolean, array, integer, semver_list",
 			quoted(r.kind))
 	}
 	return r
@@ -259,86 +234,68 @@ func (c *Contract) readRequirement(name, body *yaml.Node) requirement {
 // comparisons are the words of a comparison_operator, each with its sign.
 var comparisons = map[string]string{"eq": "=", "gte": ">=", "gt": ">", "lte": "<=", "lt": "<"}
 
-func (c *Contract) readComparison(r *requirement, expected *yaml.Node, wrong func(*yaml.Node, string, string, ...any)) {
-	_, operator := strictyaml.Member(expected, "comparison_operator")
-	_, value := strictyaml.Member(expected, "value")
-	switch {
-	case operator == nil || comparisons[operator.Value] == "":
-		word := "none"
-		if operator != nil {
-			word = quoted(operator.Value)
-		}
-		wrong(operator, "/expected/comparison_operator", "the comparison_operator is %s: known are eq, gte, gt, "+
-			"lte, lt", word)
-		return
-	case value == nil || value.Kind != yaml.ScalarNode:
-		wrong(value, "/expected/value", "there is no value to compare with")
-		return
-	}
-	r.operator = operator.Value
-	if value.Value == "requested" {
+func (r *requirement) readComparison(wrong func(member, format string, args ...any)) {
+	comparison, _ := r.expected.(map[string]any)
+	r.operator, _ = comparison["comparison_operator"].(string)
+	value, there := comparison["value"]
+	number, _ := value.(json.Number)
+	var err error
+	switch r.value, err = strconv.ParseInt(number.String(), 10, 64); {
+	case comparisons[r.operator] == "":
+		wrong("/expected/comparison_operator", "the comparison_operator is %s: known are eq, gte, gt, lte, lt",
+			show(comparison["comparison_operator"]))
+	case !there:
+		wrong("/expected/value", "there is no value to compare with")
+	case value == "requested":
 		r.ofTier = true
-		return
+	case err != nil:
+		wrong("/expected/value", "the value is %s; expected an integer or requested", show(value))
 	}
-	n, err := strconv.ParseInt(value.Value, 10, 64)
-	if err != nil || value.Tag != "!!int" {
-		wrong(value, "/expected/value", "the value is %s; expected an integer or requested", quoted(value.Value))
-	}
-	r.value = n
 }
 
-func isText(n *yaml.Node) bool { return n.Kind == yaml.ScalarNode && n.Tag == "!!str" }
-
-func truth(n *yaml.Node) bool {
-	var yes bool
-	return n.Decode(&yes) == nil && yes
-}
-
-// versionOf is the line of the Markdown's header that gives the profile's version.
-var versionOf = plain.Pattern(`^\*\*Profile version:\*\*[ \t]*(\S+)`)
+var (
+	// versionOf is the line of the Markdown's header that gives the profile's version.
+	versionOf = plain.Pattern(`(?m)^\*\*Profile version:\*\*[ \t]*(\S+)`)
+	// headerEnd is the line that ends the header.
+	headerEnd = plain.Pattern(`(?m)^(?:## |---\r?$)`)
+	// fence is a line that begins or ends a block.
+	fence = plain.Pattern("(?m)^ *(`{3,}|~{3,})(.*)$")
+)
 
 // readMarkdown finds the schema in the one json block that has a $schema, and holds the version in the header against
 // the YAML's.
 func (c *Contract) readMarkdown(path string, text []byte) {
-	type block struct {
-		text []byte
-		line int
+	header := text
+	if end := headerEnd().FindIndex(text); end != nil {
+		header = text[:end[0]]
 	}
-	var found []block
-	header, fence := true, ""
-	var lines []string
-	isJSON, start := false, 0
-	for i, line := range strings.Split(string(text), "\n") {
-		line = strings.TrimSuffix(line, "\r")
-		bare := strings.TrimLeft(line, " ")
+	lines := func(before int) int { return bytes.Count(text[:before], []byte("\n")) }
+	if m := versionOf().FindSubmatchIndex(header); m != nil && c.Version != "" {
+		if is := string(header[m[2]:m[3]]); is != c.Version {
+			c.out.Warnf(verdict.At{Path: path, Line: lines(m[0]) + 1, Column: 1}, "", "contract-version",
+				"the header says version %s, the YAML says %s", quoted(is), quoted(c.Version))
+		}
+	}
+	var found [][]byte
+	begin, opened, isJSON, line := 0, "", false, 0 // the block that is open, if opened is not empty
+	for _, m := range fence().FindAllSubmatchIndex(text, -1) {
+		mark, after := string(text[m[2]:m[3]]), strings.TrimSpace(string(text[m[4]:m[5]]))
 		switch {
-		case fence != "" && strings.HasPrefix(bare, fence) && strings.Trim(bare, fence[:1]+" \t") == "":
-			body := strings.Join(lines, "\n")
-			if isJSON && hasSchema(body) {
-				found = append(found, block{[]byte(body), start})
+		case opened == "":
+			language, _, _ := strings.Cut(after, " ")
+			begin, opened, isJSON = min(m[1]+1, len(text)), mark, strings.EqualFold(language, "json")
+		case strings.HasPrefix(mark, opened) && after == "":
+			if block := text[begin:m[0]]; isJSON && hasSchema(string(block)) {
+				found, line = append(found, block), lines(begin)
 			}
-			fence = ""
-		case fence != "":
-			lines = append(lines, line)
-		case strings.HasPrefix(bare, "```") || strings.HasPrefix(bare, "~~~"):
-			fence = bare[:len(bare)-len(strings.TrimLeft(bare, bare[:1]))]
-			language, _, _ := strings.Cut(strings.TrimSpace(bare[len(fence):]), " ")
-			isJSON, start, lines = strings.EqualFold(language, "json"), i+1, nil
-		case strings.HasPrefix(line, "## ") || line == "---":
-			header = false
-		case header:
-			if m := versionOf().FindStringSubmatch(line); m != nil && c.Version != "" && m[1] != c.Version {
-				c.out.Warnf(verdict.At{Path: path, Line: i + 1, Column: 1}, "", "contract-version",
-					"the header says version %s, the YAML says %s", quoted(m[1]), quoted(c.Version)).
-					WithFix("tell the profile's authors; the YAML's is judged by")
-			}
+			opened = ""
 		}
 	}
 	if len(found) != 1 {
 		c.unreadable(strict.Pos{Path: path}, "", "%d json blocks have a $schema; expected exactly one", len(found))
 		return
 	}
-	c.readSchema(path, found[0].text, found[0].line)
+	c.readSchema(path, found[0], line)
 }
 
 // hasSchema reports whether a text is a JSON object with a member $schema, or would be if it were whole.

@@ -123,25 +123,22 @@ func foreign(v any, at string) (pointer, why string) {
 		pointer, why = foreign(v, at)
 		return why != ""
 	}
-	for _, keyword := range ofSchema {
-		if below(s[keyword], at+"/"+keyword) {
+	for _, keyword := range slices.Sorted(maps.Keys(s)) {
+		at := at + "/" + keyword
+		list, _ := s[keyword].([]any)
+		for i, one := range list {
+			if slices.Contains(ofSchemas, keyword) && below(one, at+"/"+strconv.Itoa(i)) {
+				return pointer, why
+			}
+		}
+		object, _ := s[keyword].(map[string]any)
+		for _, name := range slices.Sorted(maps.Keys(object)) {
+			if slices.Contains(ofMap, keyword) && below(object[name], at+"/"+strict.Escape(name)) {
+				return pointer, why
+			}
+		}
+		if slices.Contains(ofSchema, keyword) && below(object, at) {
 			return pointer, why
-		}
-	}
-	for _, keyword := range ofSchemas {
-		all, _ := s[keyword].([]any)
-		for i, one := range all {
-			if below(one, at+"/"+keyword+"/"+strconv.Itoa(i)) {
-				return pointer, why
-			}
-		}
-	}
-	for _, keyword := range ofMap {
-		all, _ := s[keyword].(map[string]any)
-		for _, name := range slices.Sorted(maps.Keys(all)) {
-			if below(all[name], at+"/"+keyword+"/"+strict.Escape(name)) {
-				return pointer, why
-			}
 		}
 	}
 	return "", ""

@@ -21,11 +21,11 @@ var contractRule = verdict.Rule{
 		{"contract-unreadable", "a file of the contract cannot be read, or requires nothing",
 			"check the profile out again, or tell its authors"},
 		{"contract-unknown-type", "a requirement has a type, an operator or an expected value that means nothing",
-			"tell the profile's authors"},
+			"tell the profile's authors: no provider can meet it"},
 		{"contract-contradicts", "the schema refuses what the requirements need, so that no provider can pass",
-			"tell the profile's authors"},
+			"use a version of the profile whose schema admits it, or tell its authors"},
 		{"contract-version", "the two files of the contract name two versions of the profile",
-			"tell the profile's authors"},
+			"tell the profile's authors; the YAML's is judged by"},
 		{"contract-key", "the schema requires a key that the requirements do not have", "tell the profile's authors"},
 	},
 }
@@ -53,16 +53,14 @@ func (c *Contract) hold() {
 		}
 		if why := c.contradiction(r); why != "" {
 			c.unmeetable[r.key] = true
-			c.out.Errorf(verdict.At(r.at), "/requirements/"+strict.Escape(r.key), "contract-contradicts",
-				"requirement %s cannot be met by anybody: %s", quoted(r.key), why).
-				WithFix("use a version of the profile whose schema admits it, or tell its authors")
+			c.out.Errorf(c.place, "/requirements/"+strict.Escape(r.key), "contract-contradicts",
+				"requirement %s cannot be met by anybody: %s", quoted(r.key), why)
 		}
 	}
 	for _, key := range c.required {
 		if !keys[key] {
 			c.out.Warnf(verdict.At{Path: c.path}, "/requirements", "contract-key",
-				"the schema requires the key %s, and the requirements do not have it", quoted(key)).
-				WithFix("tell the profile's authors")
+				"the schema requires the key %s, and the requirements do not have it", quoted(key))
 		}
 	}
 }
@@ -99,16 +97,8 @@ func (c *Contract) contradiction(r requirement) string {
 // list.
 func (c *Contract) example(r requirement) (v any, exact bool) {
 	switch r.kind {
-	case "string":
-		return r.text, true
-	case "boolean":
-		return r.yes, true
-	case "array":
-		all := []any{}
-		for _, entry := range r.all {
-			all = append(all, entry)
-		}
-		return all, true
+	case "string", "boolean", "array":
+		return r.expected, true
 	case "integer":
 		n := r.value
 		switch r.operator {

@@ -11,6 +11,7 @@ import (
 	"slices"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/conformance"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
@@ -52,7 +53,7 @@ func entry(rule verdict.Rule, lacks func(*Input) string, judge func(*Input) verd
 				return verdict.Skip("%s", why), nil
 			}
 		}
-		return judge(in), nil
+		return conformance.Fixed(rule, judge(in)), nil
 	}}
 }
 
@@ -81,7 +82,7 @@ func Asked(c *Contract, o evidence.Observation, tier int) *Input {
 	case o.State == evidence.Unavailable && ours(o.Code):
 		in.endpoint.Doubtf(verdict.At{}, "", o.Code, "asking %s: %s", o.Request, o.Message).WithFix("run it again")
 	default:
-		in.endpoint.Errorf(verdict.At{}, "", o.Code, "asking %s: %s", o.Request, o.Message).WithFix("%s", fixOf(o.Code))
+		in.endpoint.Errorf(verdict.At{}, "", o.Code, "asking %s: %s", o.Request, o.Message)
 	}
 	return in
 }
@@ -100,15 +101,6 @@ func Unasked(c *Contract, why string) *Input {
 // notAsked is why there is no answer of an endpoint in an offline run.
 const notAsked = "offline: the endpoint was not asked"
 
-func fixOf(code string) string {
-	for _, c := range evidence.Codes {
-		if c.ID == code {
-			return c.Fix
-		}
-	}
-	return "serve the answer at /v1/conformance"
-}
-
 // Saved returns the input of an answer in a file; path is the file in findings. For a file that is larger than
 // MaxResponse, data need only have the first byte more.
 func Saved(c *Contract, path string, data []byte, tier int) *Input {
@@ -124,14 +116,14 @@ func Saved(c *Contract, path string, data []byte, tier int) *Input {
 func (in *Input) read(path string, data []byte) {
 	if len(data) > MaxResponse {
 		in.endpoint.Errorf(verdict.At{Path: path}, "", evidence.CodeTooLarge, "the answer has more than %d bytes",
-			MaxResponse).WithFix("serve a smaller document")
+			MaxResponse)
 		return
 	}
 	doc, err := strict.Parse(path, data, strict.Remote(MaxResponse))
 	if err != nil {
 		fault := err.(*strict.Error)
 		in.endpoint.Errorf(verdict.At(fault.Pos), fault.Pointer, "not-json", "the answer is not strict JSON: %s",
-			fault.Message).WithFix("answer with one JSON object, as section 3.8.2 has it")
+			fault.Message)
 		return
 	}
 	in.doc = doc
@@ -168,7 +160,7 @@ var endpointRule = verdict.Rule{
 	Why:   "a provider that does not answer must be found before the run, not during it",
 	Fix:   "serve GET /v1/conformance?profile=ID with status 200 and one JSON object",
 	Codes: append([]strict.Code{
-		{"not-json", "the answer is not JSON with one meaning", "answer with one JSON object"},
+		{"not-json", "the answer is not JSON with one meaning", "answer with one JSON object, as section 3.8.2 has it"},
 	}, asking()...),
 }
 

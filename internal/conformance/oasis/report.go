@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/conformance"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
@@ -53,7 +54,7 @@ func reportRule(id, clause, title, why string, judge func(*evaluation, *verdict.
 		if len(out.Findings) == 0 {
 			out.Verified = "the form of the report; what it says is for people to attest"
 		}
-		return out.OrPass(), nil
+		return conformance.Fixed(rule, out.OrPass()), nil
 	}}
 }
 

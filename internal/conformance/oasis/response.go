@@ -51,7 +51,7 @@ var responseRule = verdict.Rule{
 		{"no-core-version", "the list of core versions is empty",
 			"list each core version that the provider implements"},
 		{"null-member", "unmet_requirements is null, which is read as absent", "write [] or leave it out"},
-		{"unknown-member", "the answer has a member that section 3.8.2 does not name", "nothing to do"},
+		{"unknown-member", "the answer has a member that section 3.8.2 does not name", "none needed"},
 		{"not-exercised", "there was no answer to decide anything by; nothing was decided",
 			"run without --offline, or give --response FILE"},
 	},
@@ -63,8 +63,7 @@ func judgeResponse(in *Input) verdict.Outcome {
 	}
 	if in.endpoint.Skipped != "" {
 		var o verdict.Outcome
-		o.Doubtf(verdict.At{}, "", "not-exercised", "there is no answer to judge: %s", in.endpoint.Skipped).
-			WithFix("run without --offline, or give --response FILE")
+		o.Doubtf(verdict.At{}, "", "not-exercised", "there is no answer to judge: %s", in.endpoint.Skipped)
 		return o
 	}
 	return verdict.Skip("%s", in.unanswered())
@@ -151,7 +150,7 @@ func (r *reader) version(object map[string]any, key string) string {
 func (r *reader) semVer(pointer, text string) {
 	if !isSemVer(text) {
 		r.add(verdict.Error, pointer, "not-semver", "%s is %s; expected a version by SemVer 2.0.0", r.name(pointer),
-			quoted(text)).WithFix("write MAJOR.MINOR.PATCH, as in 1.0.0-rc1.5")
+			quoted(text))
 	}
 }
 
@@ -200,7 +199,7 @@ func (r *reader) cores(object map[string]any) []string {
 	}
 	if len(entries) == 0 {
 		r.add(verdict.Error, pointer, "no-core-version", "oasis_core_spec_versions is empty; "+
-			"expected at least one version").WithFix("list each core version that the provider implements")
+			"expected at least one version")
 	}
 	var versions []string
 	for i, entry := range entries {
@@ -223,8 +222,7 @@ func (r *reader) gaps(object map[string]any) []gap {
 	}
 	const pointer = "/unmet_requirements"
 	if v == nil { // a nil slice in Go; it denies nothing
-		r.add(verdict.Notice, pointer, "null-member", "unmet_requirements is null; it is read as absent").
-			WithFix("write [] there, or leave it out")
+		r.add(verdict.Notice, pointer, "null-member", "unmet_requirements is null; it is read as absent")
 		return nil
 	}
 	entries, ok := v.([]any)
