@@ -219,7 +219,7 @@ func Look(root *os.Root, r Release) (*Plan, error) {
 	for _, f := range Files(r) {
 		step := Step{File: f}
 		var err error
-		if step.State, step.Difference, err = compare(root, f); err != nil {
+		if step.State, step.Difference, err = Compare(root.FS(), f); err != nil {
 			return nil, err
 		}
 		if step.State == Differs && !r.Trial && !r.Specification && ofATrial(root, f.Path, r) {
@@ -273,11 +273,11 @@ func (p *Plan) moves(root *os.Root, s *Step) error {
 	return nil
 }
 
-// compare compares f with the file at its path, or with the one that the forge finds elsewhere: a new file must not put
-// that one out of force.
-func compare(root *os.Root, f File) (State, []byte, error) {
+// Compare compares f with the file at its path, or with the one that the forge finds elsewhere: a new file must not put
+// that one out of force. It returns Missing, Same, or Differs with the unified diff.
+func Compare(tree fs.FS, f File) (State, []byte, error) {
 	for _, name := range append([]string{f.Path}, f.elsewhere...) {
-		old, err := read(root, name)
+		old, err := Read(tree, name, maxFile)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
 			continue

@@ -42,7 +42,7 @@ func (v *inspection) judgeOwners() {
 	if severity == verdict.Notice {
 		return
 	}
-	guarded, missing := registryGuard, v.initFix()
+	guarded, missing := registryGuard, ""
 	switch {
 	case v.specification:
 		guarded = specificationGuard
@@ -64,8 +64,11 @@ func (v *inspection) judgeOwners() {
 	case err != nil:
 		v.add(verdict.Doubt, "codeowners", strict.Pos{Path: name}, "make it a plain file", "reading the file: %v", err)
 	case data == nil:
-		v.add(severity, "fork-can-edit-gate", strict.Pos{Path: ownerFiles[0]}, missing,
-			"there is no CODEOWNERS: %s", why)
+		if missing == "" {
+			missing = v.initFix()
+		}
+		v.add(severity, "fork-can-edit-gate", strict.Pos{Path: ownerFiles[0]}, missing, "there is no CODEOWNERS: %s",
+			why)
 	default:
 		v.examined = append(v.examined, name)
 		rules := parseOwners(string(data))

@@ -9,8 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/rogpeppe/go-internal/diff"
-
 	"github.com/openagentprotocol-OAP/oap-gate/docs"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/install"
@@ -124,24 +122,24 @@ func (c *comparison) steps() {
 	}
 	target := c.job.w.runsOn("pull_request_target") && slices.ContainsFunc(all, (*step).gates)
 	for i, s := range all {
-		kind := s.kind()
 		at := slices.IndexFunc(c.want.steps, func(t *step) bool {
 			return t.role == s.role && (t.role != noRole ||
-				t.action() == s.action() && !met[t] && (kind != "checkout" || i <= first))
+				t.action() == s.action() && !met[t] && (s.kind != "checkout" || i <= first))
 		})
 		if at >= 0 {
 			met[c.want.steps[at]] = true
-			c.members("step/"+kind+"/", s.node, c.want.steps[at].node, s.node)
+			c.members("step/"+s.kind+"/", s.node, c.want.steps[at].node, s.node)
 			continue
 		}
-		c.judge("step/"+kind+"/uses", s.get("uses"), absent, s.node)
+		c.judge("step/"+s.kind+"/uses", s.get("uses"), absent, s.node)
 		switch {
 		case s.role == callRole:
 			c.add(verdict.Doubt, "step-not-judged", s.ran().Pos,
 				"use the Action, as the files that oap-gate init writes do",
 				"the step was not judged: it calls the gate by a command line")
 		case !s.ran().there():
-		case c.job.role == commentRole && (s.input("ref").there() || s.input("repository").there()) && isCheckout(s):
+		case c.job.role == commentRole && s.kind == "checkout" &&
+			(s.input("ref").there() || s.input("repository").there()):
 			c.add(verdict.Error, "privileged-checkout", s.Pos, "", "job %q can write comments and checks out %q",
 				c.job.key, s.input("ref").text)
 		case i < last || target:
@@ -152,23 +150,12 @@ func (c *comparison) steps() {
 	for _, t := range c.want.steps {
 		switch {
 		case met[t]:
-		case isCheckout(t):
+		case t.kind == "checkout":
 			c.judge("step/checkout", absent, t.node, all[first].node)
 		default:
 			c.differs(verdict.Warning, c.job.node, "add the step "+t.action())
 		}
 	}
-}
-
-// kind returns the name of a step in the paths of its keys.
-func (s *step) kind() string {
-	switch {
-	case s.role != noRole:
-		return "gate"
-	case isCheckout(s):
-		return "checkout"
-	}
-	return "other"
 }
 
 // permissions returns what the job says of its token, or else its file.
@@ -311,19 +298,9 @@ func same(a, b *node) bool {
 
 // differs reports a place at which a file is not what init writes. A finding that is there already says more.
 func (v *inspection) differs(s verdict.Severity, at *node, fix string) {
-	if !v.foundAt(func(f verdict.Finding) bool { return f.Path == at.Path && f.Line == at.Line }) {
+	if !v.faulty[strict.Pos{Path: at.Path, Line: at.Line}] {
 		v.add(s, differs, at.Pos, fix, "the file differs from what oap-gate init writes")
 	}
-}
-
-// foundAt reports whether there is such a finding.
-func (v *inspection) foundAt(such func(verdict.Finding) bool) bool {
-	for _, found := range v.findings {
-		if slices.ContainsFunc(found, such) {
-			return true
-		}
-	}
-	return false
 }
 
 // judgePlan finds the files of the installation that are missing, or do not use the gate any more. Whether there is a
@@ -358,13 +335,10 @@ func (v *inspection) compareTexts() {
 		return
 	}
 	for _, f := range install.Files(r) {
-		found := v.foundAt(func(one verdict.Finding) bool {
-			return one.Path == f.Path && one.Line > 0 && one.Severity != verdict.Notice
-		})
-		have, err := v.read(f.Path, maxWorkflow)
-		if found && err == nil && path.Dir(f.Path) == workflowDirectory {
-			shown := diff.Diff(f.Path, have, f.Path+" (oap-gate init)", f.Text)
-			v.diffs = append(v.diffs, plain.Cut(string(shown), maxDiff))
+		if v.faulty[strict.Pos{Path: f.Path}] && path.Dir(f.Path) == workflowDirectory {
+			if _, shown, err := install.Compare(v.tree, f); err == nil {
+				v.diffs = append(v.diffs, plain.Cut(string(shown), maxDiff))
+			}
 		}
 	}
 }

@@ -80,7 +80,7 @@ func TestOwnFiles(t *testing.T) {
 		f[path] = strings.Replace(f[path], c.from, c.to, 1)
 		r := look(t, f, nil)
 		if diffs := r.Installation.Diffs; len(diffs) > 1 || (len(diffs) == 1) != (c.want != "") ||
-			c.want != "" && !strings.Contains(diffs[0], "\n--- "+path+"\n") {
+			c.want != "" && !strings.Contains(diffs[0], "\n--- "+path+" (here)\n") {
 			t.Errorf("%s: the diffs are %q", c.name, diffs)
 		}
 		got := strings.ReplaceAll(short(f, r), c.file+" ", "")

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -73,6 +72,12 @@ func Doctor(ctx context.Context, o Options) (*verdict.Report, error) {
 	if !v.specification {
 		v.readConfig()
 	}
+	for _, c := range v.wanted().RequiredChecks {
+		v.deciding = append(v.deciding, c.Context)
+	}
+	for _, gate := range v.jobs(checkRole, governsRole) {
+		v.deciding = append(v.deciding, gate.context())
+	}
 	for _, w := range v.workflows {
 		v.judge(w)
 	}
@@ -105,11 +110,14 @@ type inspection struct {
 	standing   *forge.Standing  // nil: not asked, or no answer
 	config     *repoconfig.File // nil: not there, or not readable
 	workflows  []*workflow
-	local      bool // the clone's own action is the gate
-	unreadable bool // a workflow could not be read
-	called     bool // a workflow on pull_request calls the gate in another file or by a command line
+	deciding   []string // names of the checks that decide: those that the branch requires, and the gate's
+	local      bool     // the clone's own action is the gate
+	unreadable bool     // a workflow could not be read
+	called     bool     // a workflow on pull_request calls the gate in another file or by a command line
 	examined   []string
 	findings   map[string][]verdict.Finding // by rule
+	faulty     map[strict.Pos]bool          // files, and lines of them, that have a finding
+	told       bool                         // a fix has the line that writes what is missing
 	diffs      []string                     // from files to what init writes
 	applied    []string                     // what was written at the forge
 	writers    string                       // why the accounts that may write are not known, or ""
@@ -130,11 +138,14 @@ var codes, rules = func() (map[string]strict.Code, map[string]string) {
 // add adds a finding to the rule of its code, whose meaning and fix are those of a finding that has none of its own.
 func (v *inspection) add(s verdict.Severity, code string, pos strict.Pos, fix, format string, args ...any) {
 	if v.findings == nil {
-		v.findings = map[string][]verdict.Finding{}
+		v.findings, v.faulty = map[string][]verdict.Finding{}, map[strict.Pos]bool{}
 	}
 	message := cmp.Or(fmt.Sprintf(format, args...), codes[code].Meaning)
 	v.findings[rules[code]] = append(v.findings[rules[code]],
 		verdict.Finding{Severity: s, Code: code, Pos: pos, Message: message, Fix: cmp.Or(fix, codes[code].Fix)})
+	if pos.Line > 0 && s != verdict.Notice {
+		v.faulty[strict.Pos{Path: pos.Path}], v.faulty[strict.Pos{Path: pos.Path, Line: pos.Line}] = true, true
+	}
 }
 
 func (v *inspection) askForge(ctx context.Context, c *forge.Client) error {
@@ -171,13 +182,12 @@ const (
 	RepoConfigFix = "write the file in the format that oap-gate schema repo-config prints"
 )
 
-// initFix returns the line that writes what is missing; behind the first finding that has it, that this one does, too.
+// initFix returns the line that writes what is missing; after the first time, that it writes this, too.
 func (v *inspection) initFix() string {
-	for _, found := range v.findings {
-		if slices.ContainsFunc(found, func(f verdict.Finding) bool { return f.Fix == initLine }) {
-			return "oap-gate init writes it, too"
-		}
+	if v.told {
+		return "oap-gate init writes it, too"
 	}
+	v.told = true
 	return initLine
 }
 
@@ -196,7 +206,7 @@ func (v *inspection) readConfig() {
 		v.fault(verdict.Error, "repo-config", repoconfig.Path, fmt.Errorf("reading the file: %w", err),
 			"make it a plain file")
 		return
-	case data == nil && (v.governs() || v.conforms()) && len(v.gates()) == 0:
+	case data == nil && (v.has(governsRole) || v.conforms()) && len(v.gates()) == 0:
 		return // RFC 0026 asks it of a registry
 	case data == nil && v.trial():
 		v.add(verdict.Notice, "trial", v.gates()[0].Pos, "", "")

@@ -110,8 +110,6 @@ func only(input *node) []string {
 	return strings.FieldsFunc(input.text, func(r rune) bool { return strings.ContainsRune(",\n \"'", r) })
 }
 
-func isCheckout(s *step) bool { return s.action() == "actions/checkout" }
-
 var pinned = plain.Pattern(`@[0-9a-f]{40}$`)
 
 // gateOwner is the owner of the gate's repository.
@@ -155,7 +153,7 @@ func (v *inspection) judgeCoverage() {
 		gates, what = v.jobs(governsRole), "no workflow runs the gates of the specification on pull_request"
 	}
 	// The gate may be in a file or a script that is not read. What is compared with a protocol has none.
-	elsewhere := v.unreadable || v.called || !v.specification && (v.governs() || v.conforms())
+	elsewhere := v.unreadable || v.called || !v.specification && (v.has(governsRole) || v.conforms())
 	if len(gates) == 0 && !elsewhere {
 		v.add(verdict.Error, "no-gate", strict.Pos{Path: workflowDirectory}, v.initFix(), "%s", what)
 	}

@@ -23,11 +23,10 @@ var scopes = []string{"contents", "pull-requests", "checks", "statuses", "action
 // otherJob is a job, with what decides how much its deeds matter.
 type otherJob struct {
 	*job
-	branch   string
-	required []string // names of the checks that the branch requires
-	event    string   // a stranger's event that starts it; "": none
-	secret   bool     // it has a secret of its own
-	may      []string // the scopes that its token can write
+	*inspection
+	event  string   // a stranger's event that starts it; "": none
+	secret bool     // it has a secret of its own
+	may    []string // the scopes that its token can write
 }
 
 // deeds are what a job does that the gate's check does not survive.
@@ -75,10 +74,9 @@ func (v *inspection) judgeOther(j *job) {
 	}
 }
 
-// otherJob returns a job with what its token can write, and which checks decide: those that the branch requires, and
-// the gate's jobs.
+// otherJob returns a job with what its token can write.
 func (v *inspection) otherJob(j *job) *otherJob {
-	o := &otherJob{job: j, branch: v.branch}
+	o := &otherJob{job: j, inspection: v}
 	secrets, _ := j.secrets()
 	o.secret = secrets != nil || j.get("secrets").text == "inherit"
 	p := j.permissions()
@@ -90,14 +88,6 @@ func (v *inspection) otherJob(j *job) *otherJob {
 	}
 	if i := slices.IndexFunc(strangersEvents, func(e string) bool { return j.w.runsOn(e) }); i >= 0 {
 		o.event = strangersEvents[i]
-	}
-	if v.config != nil {
-		for _, c := range v.config.Protection.RequiredChecks {
-			o.required = append(o.required, c.Context)
-		}
-	}
-	for _, gate := range v.jobs(checkRole, governsRole) {
-		o.required = append(o.required, gate.context())
 	}
 	return o
 }
@@ -187,7 +177,7 @@ var (
 // runsHead reports whether a step takes something from a pull request's head, on an event that strangers cause.
 func (o *otherJob) runsHead(s *step) bool {
 	taken := does(s, headFetch)
-	if isCheckout(s) {
+	if s.kind == "checkout" {
 		for _, in := range []string{s.input("ref").text, s.input("repository").text} {
 			taken = taken || strings.Contains(in, "refs/pull/")
 			for _, one := range expressed().FindAllStringSubmatch(dotted(in), -1) {
@@ -216,13 +206,13 @@ func (o *otherJob) reportsAsGate(s *step) bool {
 		return false
 	}
 	if s.role == noRole && slices.ContainsFunc(s.get("with").kids, func(in *node) bool {
-		return slices.Contains(o.required, in.text)
+		return slices.Contains(o.deciding, in.text)
 	}) {
 		return true
 	}
 	names := len(checkName().FindAllString(s.script, -1))
 	return checkWrite().MatchString(s.script) && (names == 0 || names > len(literal().FindAllString(s.script, -1)) ||
-		slices.ContainsFunc(o.required, func(name string) bool { return strings.Contains(s.script, name) }))
+		slices.ContainsFunc(o.deciding, func(name string) bool { return strings.Contains(s.script, name) }))
 }
 
 // strangerText reports whether a stranger words text in a script, on an event that strangers cause or on a push.
@@ -236,7 +226,9 @@ func (o *otherJob) strangerText(s *step) bool {
 func (o *otherJob) pushesPastGate(s *step) bool {
 	alone, pushed := len(o.w.on.kids) == 1, o.w.on.get("push")
 	if !o.secret || alone && pushed.get("tags").there() && !pushed.get("branches").there() ||
-		slices.ContainsFunc(o.steps, func(c *step) bool { return isCheckout(c) && c.input("repository").there() }) {
+		slices.ContainsFunc(o.steps, func(c *step) bool {
+			return c.kind == "checkout" && c.input("repository").there()
+		}) {
 		return false
 	}
 	proposed := alone && o.w.runsOn("pull_request") // what it pushes by default is the proposal's branch

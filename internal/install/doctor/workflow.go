@@ -129,6 +129,7 @@ type job struct {
 type step struct {
 	*node
 	role   role
+	kind   string // in the paths of its keys: gate, checkout or other
 	script string // the shell's, or the one that an action is given, without comments
 }
 
@@ -188,9 +189,6 @@ func (v *inspection) has(roles ...role) bool { return len(v.jobs(roles...)) > 0 
 func (v *inspection) gates() []*job {
 	return slices.DeleteFunc(v.jobs(checkRole), func(j *job) bool { return !j.w.runsOn("pull_request") })
 }
-
-// governs reports whether a workflow runs the specification's gates.
-func (v *inspection) governs() bool { return v.has(governsRole) }
 
 // conforms reports whether a workflow verifies implementations or checks something against a companion protocol, in a
 // repository that is not a registry.
@@ -258,9 +256,14 @@ func (v *inspection) newWorkflow(name string, data []byte) (*workflow, error) {
 		j, weight := &job{node: one, w: w}, len(roles)-1
 		for _, s := range one.get("steps").kids {
 			if s.key == "" {
-				made := &step{node: s}
+				made := &step{node: s, kind: "other"}
 				made.script = commands(s.get("run").text + "\n" + made.input("script").text)
-				made.role = v.roleOf(w, made)
+				switch made.role = v.roleOf(w, made); {
+				case made.role != noRole:
+					made.kind = "gate"
+				case made.action() == "actions/checkout":
+					made.kind = "checkout"
+				}
 				j.steps, weight = append(j.steps, made), min(weight, slices.Index(roles, made.role))
 			}
 		}
