@@ -263,33 +263,6 @@ func TestKeysAtHead(t *testing.T) {
 	}
 }
 
-// A range that needs the history of more than 100 listings is an error; an audit reads it.
-func TestHistoryLimit(t *testing.T) {
-	w, repo := built(t, "base: [{listing: ada}]")
-	tree, err := repo.Tree(t.Context(), "main")
-	must.OK(t, err)
-	const path = "implementations/ada.json"
-	for _, c := range []struct {
-		known int
-		want  error
-	}{{99, nil}, {100, registry.ErrLimit}} {
-		r := &Run{Context: t.Context(), Repo: repo, Range: &registry.Range{Base: tree}, Now: w.Now,
-			histories: map[string][]registry.Version{}}
-		for n := range c.known {
-			r.histories[fmt.Sprint(n)] = nil
-		}
-		if h, err := r.History(path); !errors.Is(err, c.want) || c.want == nil && len(h) != 1 {
-			t.Errorf("after %d others: %v, %v; expected %v", c.known, h, err, c.want)
-		}
-		if _, err := r.History("0"); err != nil {
-			t.Errorf("after %d others, one of them again: %v", c.known, err)
-		}
-		if _, known := r.histories[path]; known != (c.want == nil) || known && len(r.histories) != c.known+1 {
-			t.Errorf("after %d others: kept %t of %d", c.known, known, len(r.histories))
-		}
-	}
-}
-
 // A commit may land 24 hours after its date.
 func TestBackdatedBound(t *testing.T) {
 	w, repo := built(t, "base: [{listing: ada}]\npr: [{listing: nova}]")

@@ -95,13 +95,11 @@ func judgeAge(s *Subject) (ages, age, error) {
 	found := s.Facts.DomainAge
 	lapse := s.Listing.Expires
 	if s.baseListing != nil {
-		history, err := s.Run.History(s.Path)
-		if err == nil {
-			a.stood, err = s.Run.tenureSince(s.Path, s.Listing.ToolDID, history)
-		}
+		since, err := s.Run.past().tenure(s.Run.Context, s.Path, s.Listing.ToolDID, asOf{})
 		if err != nil {
 			return ageUnsure, a, err
 		}
+		a.stood = since.landed
 		lapse = s.baseListing.Expires
 	}
 	reg := found.Value

@@ -7,8 +7,6 @@ import (
 	"maps"
 	"math"
 	"slices"
-	"strings"
-	"sync"
 	"time"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/ahead"
@@ -38,15 +36,13 @@ type Ledger struct {
 	origins []origin       // origins of the listings, by their numbers
 	past    *past          // what the history says up to the commit judged last
 
-	replaced map[string][]registry.PathVersion // by path: what judged commits brought and later ones replaced
-	looked   map[string]*looked                // by path
-	recalled map[registry.Kind]bool            // replaced has the contents up to the verified commit
+	replaced map[string][]registry.PathVersion // by path: what judged commits brought and later ones replaced; once
+	// a path was looked at, after what it had up to the verified commit
+	looked map[string]*looked // by path
 
-	mu       sync.Mutex               // guards what Origin recalls, which several goroutines ask for
-	part     int                      // size of a part of one commit: changes in memory together, unrelated ones
-	verified string                   // the commit after which this ledger was begun; empty: with the root
-	unread   bool                     // the path was not read yet
-	before   map[string]earlierOrigin // what brought the paths up to then; made on first use
+	part     int    // size of a part of one commit: changes in memory together, unrelated ones
+	verified string // the commit after which this ledger was begun; empty: with the root
+	unread   bool   // the path was not read yet
 }
 
 // judgedCommit is what an Origin says about a commit: its first parent and its first-parent time.
@@ -67,13 +63,6 @@ type file struct {
 	origin
 }
 
-// earlierOrigin is what the history up to a verified commit says about a path.
-type earlierOrigin struct {
-	Origin
-	tenure registry.Tenure // only for a listing that could be read
-	number int             // that the commit has, see registry.PathVersion
-}
-
 // Origin says about the commit that gave a path its present content what it was judged by.
 type Origin struct {
 	Parent string    // empty for a root commit
@@ -85,8 +74,7 @@ type Origin struct {
 func NewLedger(repo *registry.Repository, now time.Time) *Ledger {
 	l := &Ledger{repo: repo, now: now, state: emptyStanding(nil), files: map[string]file{}, odd: map[string][]string{},
 		replaced: map[string][]registry.PathVersion{}, looked: map[string]*looked{},
-		recalled: map[registry.Kind]bool{},
-		part:     defaultPart, refused: repo.NewRefusalWalk("")}
+		part: defaultPart, refused: repo.NewRefusalWalk("")}
 	l.past = newPast(repo, "", now)
 	l.past.current, l.past.all = l.current, l.versions
 	l.state.followed, l.state.past = l, l.past
@@ -159,87 +147,49 @@ func (l *Ledger) origin(path string) (origin, bool) {
 
 // Origin gives what brought a path of the data directories its present content, as of the commit judged last.
 func (l *Ledger) Origin(ctx context.Context, path string) (Origin, error) {
-	o, err := l.numbered(ctx, path)
-	return o.Origin, err
+	o, _, err := l.numbered(ctx, path)
+	return o, err
 }
 
-// numbered returns the origin with the number of its commit.
-func (l *Ledger) numbered(ctx context.Context, path string) (earlierOrigin, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	at, found := l.origin(path)
-	var o earlierOrigin
-	if found {
-		o.number = l.number(at.commit)
+// numbered returns the origin and the number of its commit.
+func (l *Ledger) numbered(ctx context.Context, path string) (o Origin, number int, err error) {
+	at, judged := l.origin(path)
+	if judged {
+		number = l.number(at.commit)
 		o.Parent, o.When = l.commits[at.commit].parent, l.commits[at.commit].when
 		if at.first != beforeLedger {
 			o.First = l.commits[at.first].when
+			return o, number, nil
 		}
-	}
-	if l.verified != "" && o.First.IsZero() {
-		if err := l.recall(ctx); err != nil {
-			return earlierOrigin{}, err
+	} else {
+		v, err := l.past.brought(ctx, path)
+		if err == nil && v.Entry == nil {
+			err = fmt.Errorf("finding the commit that brought %s: it is not in the first-parent history", path)
 		}
-		if old, known := l.before[path]; found {
-			o.First = old.First
-		} else {
-			o, found = old, known
+		if err == nil {
+			o.Parent, err = firstParent(ctx, l.repo, v.Commit)
 		}
+		if err != nil {
+			return Origin{}, 0, err
+		}
+		o.When, o.First, number = v.When, v.When, v.Number
 	}
-	var err error
-	if !found {
-		err = fmt.Errorf("finding the commit that brought %s: it is not in the first-parent history", path)
+	if listed := l.state.listings.byPath(path); listed != nil {
+		var since version
+		since, err = l.past.tenure(ctx, path, listed.ToolDID, asOf{})
+		o.First = since.landed
 	}
-	return o, err
+	return o, number, err
 }
 
 // Merged returns what judged the record at a path when it was merged, and since when the path has held its tool_did.
 func (l *Ledger) Merged(ctx context.Context, path string) (then *Moment, stood time.Time, err error) {
-	o, err := l.numbered(ctx, path)
+	o, number, err := l.numbered(ctx, path)
 	if err != nil {
 		return nil, o.First, err
 	}
-	then, err = newMoment(ctx, l.repo, o.Parent, o.When, o.number)
+	then, err = newMoment(ctx, l.repo, o.Parent, o.When, number)
 	return then, o.First, err
-}
-
-// recall reads what brought each path up to the verified commit. One walk for all paths: the history of each
-// would be as long.
-func (l *Ledger) recall(ctx context.Context) error {
-	if l.before != nil {
-		return nil
-	}
-	l.before = map[string]earlierOrigin{}
-	return l.repo.Steps(ctx, "", l.verified, func(step *registry.Step) error {
-		landed, err := l.repo.FirstParentTime(ctx, step.Commit.ID, l.now)
-		if err != nil {
-			return err
-		}
-		for _, c := range step.Changes {
-			if !isRecord(c) {
-				continue
-			}
-			old := l.before[c.Path]
-			delete(l.before, c.Path)
-			if c.Head == nil {
-				continue
-			}
-			now := earlierOrigin{Origin: Origin{step.Base.Commit(), landed, landed}, number: step.Number}
-			if registry.KindOf(c.Path) == registry.KindListing {
-				rec, err := l.repo.Record(ctx, c.Path, *c.Head)
-				if err != nil {
-					return err
-				}
-				if rec.Document != nil {
-					listing := registry.ParseListing(rec)
-					now.tenure = old.tenure.Next(strings.Clone(listing.ToolDID), landed)
-					now.First = now.tenure.Since
-				}
-			}
-			l.before[c.Path] = now
-		}
-		return nil
-	})
 }
 
 // historical reports whether each commit of the history is judged by the check of that id.
@@ -369,22 +319,12 @@ func (l *Ledger) heldBefore(path string) bool { return len(l.replaced[path]) > 0
 
 // held is Run.held of a commit of the history.
 func (l *Ledger) held(ctx context.Context, s *Subject) ([]registry.PathVersion, int, *looked, error) {
-	if l.verified != "" && !l.recalled[s.Kind] {
-		versions, err := l.repo.FolderHistory(ctx, l.verified, s.Kind, l.now, anyPath)
+	if l.looked[s.Path] == nil {
+		older, err := l.past.history(ctx, s.Path)
 		if err != nil {
 			return nil, 0, nil, err
 		}
-		all := map[string][]registry.PathVersion{}
-		for _, v := range versions {
-			all[v.Path] = append(all[v.Path], v)
-		}
-		for path, older := range all {
-			l.replaced[path] = append(older, l.replaced[path]...)
-		}
-		l.recalled[s.Kind] = true
-	}
-	if l.looked[s.Path] == nil {
-		l.looked[s.Path] = &looked{}
+		l.looked[s.Path], l.replaced[s.Path] = &looked{}, append(older, l.replaced[s.Path]...)
 	}
 	number := 0
 	if at, judged := l.origin(s.Path); judged {

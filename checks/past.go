@@ -20,9 +20,9 @@ type pin = revocation.Pin
 // A past is what the first-parent history up to a commit says about who listed which Receipt and what was revoked. It
 // is the one place that decides whether a Receipt is revoked.
 //
-// It reads the history when a question needs it, and then only the directory of revocations and the listings that these
-// name. A Ledger, which follows the history, adds each commit instead. A past may lie on another one, to which it adds
-// what a range would land.
+// It reads the history when a question needs it, each directory once, and of the listings only those that revocations
+// name or somebody asks for. A Ledger, which follows the history, adds each commit instead. A past may lie on another
+// one, to which it adds what a range would land.
 type past struct {
 	repo  *registry.Repository
 	tip   string    // the commit up to which the clone is read; empty: nothing is read
@@ -34,16 +34,16 @@ type past struct {
 	all     func(func(path string, v version)) // calls a function with each of these listings
 
 	mu       *sync.Mutex
-	read     bool                    // the revocations up to tip were read
-	again    bool                    // listings were read once: the next time, all are
-	whole    bool                    // all listings up to tip were read
-	wanted   map[string]bool         // paths of listings to read up to tip
-	versions map[string][]version    // versions that were read, by path, oldest first
-	files    []revokedFile           // each content of each path below revocations/
-	naming   map[pin][]int           // numbers of the files that name a pin
-	pins     map[pin][]version       // the first version of each DID and pin, and later ones that were issued before it
-	revoked  map[string]map[pin]bool // by folded DID: the pins that some file names and the DID had
-	first    map[string]firstPin     // by hash; nil: nobody asked
+	folders  map[registry.Kind][]registry.PathVersion // see folder
+	read     bool                                     // the revocations up to tip were read
+	wanted   map[string]bool                          // paths of listings to read up to tip
+	versions map[string][]version                     // versions that were read, by path, oldest first
+	files    []revokedFile                            // each content of each path below revocations/
+	naming   map[pin][]int                            // numbers of the files that name a pin
+	// pins are the first version of each DID and pin, and later ones that were issued before it.
+	pins    map[pin][]version
+	revoked map[string]map[pin]bool // by folded DID: the pins that some file names and the DID had
+	first   map[string]firstPin     // by hash; nil: nobody asked
 }
 
 // firstPin is the first commit that pinned a hash, by its number, and the listing.
@@ -102,7 +102,8 @@ func newPast(repo *registry.Repository, tip string, clock time.Time) *past {
 }
 
 func emptyPast() *past {
-	return &past{wanted: map[string]bool{}, versions: map[string][]version{}, naming: map[pin][]int{},
+	return &past{folders: map[registry.Kind][]registry.PathVersion{registry.Governance: nil}, // which nobody asks for
+		wanted: map[string]bool{}, versions: map[string][]version{}, naming: map[pin][]int{},
 		pins: map[pin][]version{}, revoked: map[string]map[pin]bool{}}
 }
 
@@ -139,13 +140,13 @@ func (p *past) ready(ctx context.Context) error {
 		return nil
 	}
 	if !p.read {
-		versions, err := p.repo.FolderHistory(ctx, p.tip, registry.KindRevocation, p.clock, revocation.Counts)
+		versions, err := p.folder(ctx, registry.KindRevocation)
 		if err != nil {
 			return err
 		}
 		var files []revokedFile
 		for _, v := range versions {
-			if v.Entry == nil {
+			if v.Entry == nil || !revocation.Counts(v.Path) {
 				continue
 			}
 			f, err := readRevoked(p.repo, v.Path, *v.Entry)
@@ -155,6 +156,7 @@ func (p *past) ready(ctx context.Context) error {
 			f.commit, f.landed, f.number = v.Commit, v.When, v.Number
 			files = append(files, f)
 		}
+		slices.SortStableFunc(files, func(a, b revokedFile) int { return a.number - b.number })
 		for _, f := range files { // all of them, or none after an error
 			p.revoke(f)
 		}
@@ -172,43 +174,83 @@ func readRevoked(repo *registry.Repository, path string, e registry.Entry) (revo
 	return revokedFile{Revocation: revocation.Read(path, content), path: strings.Clone(path), entry: e}, err
 }
 
+// folder returns what the paths below the directory of a kind had up to tip, in path order, of one path oldest first.
+func (p *past) folder(ctx context.Context, k registry.Kind) ([]registry.PathVersion, error) {
+	if all, known := p.folders[k]; known {
+		return all, nil
+	}
+	all, err := p.repo.FolderHistory(ctx, p.tip, k, p.clock, anyPath)
+	if err != nil {
+		return nil, err
+	}
+	slices.SortStableFunc(all, func(a, b registry.PathVersion) int { return strings.Compare(a.Path, b.Path) })
+	p.folders[k] = all
+	return all, nil
+}
+
+// held returns what a path had up to tip, oldest first.
+func (p *past) held(ctx context.Context, path string) ([]registry.PathVersion, error) {
+	all, err := p.folder(ctx, registry.KindOf(path))
+	at, _ := slices.BinarySearchFunc(all, path, func(v registry.PathVersion, path string) int {
+		return strings.Compare(v.Path, path)
+	})
+	n := 0
+	for at+n < len(all) && all[at+n].Path == path {
+		n++
+	}
+	return all[at : at+n : at+n], err
+}
+
+// history is held for those who do not hold the lock.
+func (p *past) history(ctx context.Context, path string) ([]registry.PathVersion, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.held(ctx, path)
+}
+
+// brought returns the last of what a path had up to tip; zero if it never was there.
+func (p *past) brought(ctx context.Context, path string) (v registry.PathVersion, err error) {
+	all, err := p.history(ctx, path)
+	if len(all) > 0 {
+		v = all[len(all)-1]
+	}
+	return v, err
+}
+
 // follow reads the wanted listings.
 func (p *past) follow(ctx context.Context) error {
 	for path := range p.wanted {
-		if _, known := p.versions[path]; known || p.whole || p.tip == "" {
-			delete(p.wanted, path)
+		if _, known := p.versions[path]; !known {
+			held, err := p.held(ctx, path)
+			if err != nil {
+				return err
+			}
+			all := make([]version, len(held))
+			for i, v := range held {
+				if all[i], err = p.version(ctx, v); err != nil {
+					return err
+				}
+			}
+			p.versions[path] = all // all of them, or none after an error
+			for _, l := range all {
+				p.pin(path, l)
+			}
 		}
+		delete(p.wanted, path)
 	}
-	if len(p.wanted) == 0 {
-		return nil
-	}
-	wanted, all := p.wanted, p.again // a history whose commits each ask for one more would be read as often
-	versions, err := p.repo.FolderHistory(ctx, p.tip, registry.KindListing, p.clock, func(path string) bool {
-		_, known := p.versions[path]
-		return !known && (all || wanted[path])
-	})
+	return nil
+}
+
+// followAll reads all listings.
+func (p *past) followAll(ctx context.Context) error {
+	all, err := p.folder(ctx, registry.KindListing)
 	if err != nil {
 		return err
 	}
-	found := map[string][]version{}
-	for path := range wanted {
-		found[path] = nil
+	for _, v := range all {
+		p.want(v.Path)
 	}
-	for _, v := range versions {
-		l, err := p.version(ctx, v)
-		if err != nil {
-			return err
-		}
-		found[v.Path] = append(found[v.Path], l)
-	}
-	for path, all := range found { // all of them, or none after an error
-		p.versions[path] = all
-		for _, l := range all {
-			p.pin(path, l)
-		}
-	}
-	p.again, p.whole, p.wanted = true, all, map[string]bool{}
-	return nil
+	return p.follow(ctx)
 }
 
 // version reads what a path held from a commit on.
@@ -392,18 +434,8 @@ func (p *past) pinnedBefore(ctx context.Context, number int) (func(sha256 []byte
 				first[v.sha256] = firstPin{v.number, path}
 			}
 		}
-		if p.tip != "" {
-			versions, err := p.repo.FolderHistory(ctx, p.tip, registry.KindListing, p.clock, anyPath)
-			if err != nil {
-				return nil, err
-			}
-			for _, v := range versions {
-				l, err := p.version(ctx, v)
-				if err != nil {
-					return nil, err
-				}
-				note(v.Path, l)
-			}
+		if err := p.followAll(ctx); err != nil {
+			return nil, err
 		}
 		if p.all != nil {
 			p.all(note)

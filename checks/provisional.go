@@ -1,7 +1,6 @@
 package checks
 
 import (
-	"slices"
 	"time"
 
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
@@ -30,41 +29,5 @@ func (r *Run) listedSince(l *Listed, t *registry.Tree, at time.Time) (time.Time,
 
 // tenure returns the version since which a listing of the base tree has held its DID without a break.
 func (r *Run) tenure(l *Listed) (version, error) {
-	p, st := r.past(), r.Base
-	r.tenures.Do(func() { // those that somebody may ask for are read together
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		for numbers := range st.listings.dids.shared() {
-			for _, n := range numbers {
-				p.want(st.listings.texts[n].path())
-			}
-		}
-		for _, text := range st.listings.texts {
-			if text != "" && text.flagged() {
-				p.want(text.path())
-			}
-		}
-	})
-	return p.tenure(r.Context, l.Path, l.ToolDID, r.Base.as)
-}
-
-// tenureSince returns since when a path has held a DID without a break; zero if its newest version does not. The
-// history is newest first.
-func (r *Run) tenureSince(path, toolDID string, history []registry.Version) (time.Time, error) {
-	var tenure registry.Tenure
-	for _, v := range slices.Backward(history) {
-		l, err := r.listingIn(path, v.Entry)
-		switch {
-		case err != nil:
-			return time.Time{}, err
-		case l == nil:
-			tenure = registry.Tenure{}
-		default:
-			tenure = tenure.Next(l.ToolDID, v.When)
-		}
-	}
-	if tenure.ToolDID != toolDID {
-		return time.Time{}, nil
-	}
-	return tenure.Since, nil
+	return r.past().tenure(r.Context, l.Path, l.ToolDID, r.Base.as)
 }

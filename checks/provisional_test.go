@@ -62,7 +62,7 @@ base:
 				t.Errorf("%s, commit %d at %s: since %s, error %v; expected %s", name, c.commit, c.at, since, err,
 					day(c.since))
 			}
-			if is := registry.Provisional(true, since, c.at); is != c.is {
+			if is := c.at.Before(since.Add(registry.ProvisionalFor)); is != c.is {
 				t.Errorf("%s, commit %d at %s: provisional is %t", name, c.commit, c.at, is)
 			}
 		}

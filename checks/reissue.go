@@ -188,11 +188,8 @@ func broughtAt(s *Subject) (time.Time, error) {
 		b, err := l.Origin(s.Run.Context, s.Path)
 		return b.When, err
 	}
-	h, err := s.Run.History(s.Path)
-	if err != nil || len(h) == 0 {
-		return s.Run.Now, err
-	}
-	return h[0].When, nil
+	v, err := s.Run.Brought(s.Path)
+	return v.When, err
 }
 
 func provisionalSet(o *verdict.Outcome, s *Subject) error {

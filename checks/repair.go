@@ -202,33 +202,11 @@ func (r *Run) held(s *Subject) ([]registry.PathVersion, int, *looked, error) {
 	if l := r.Base.followed; l != nil {
 		return l.held(r.Context, s)
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	all, known := r.pasts[s.Kind]
-	if !known {
-		touched := map[string]bool{s.Path: true}
-		for _, t := range r.Subjects {
-			touched[t.Path] = true
-		}
-		versions, err := r.Repo.FolderHistory(r.Context, r.Range.Base.Commit(), s.Kind, r.Now,
-			func(path string) bool { return touched[path] })
-		if err != nil {
-			return nil, 0, nil, err
-		}
-		all = map[string][]registry.PathVersion{}
-		for _, v := range versions {
-			all[v.Path] = append(all[v.Path], v)
-		}
-		if r.pasts == nil {
-			r.pasts = map[registry.Kind]map[string][]registry.PathVersion{}
-		}
-		r.pasts[s.Kind] = all
-	}
-	versions := all[s.Path]
+	versions, err := r.past().history(r.Context, s.Path)
 	if n := len(versions); n > 0 && s.Change.Base != nil {
-		return versions[:n-1], versions[n-1].Number, &looked{}, nil
+		return versions[:n-1], versions[n-1].Number, &looked{}, err
 	}
-	return versions, 0, &looked{}, nil
+	return versions, 0, &looked{}, err
 }
 
 // replaces finds out whether what would land holds, at its own path, each revocation that a file is: a pin by its name

@@ -152,8 +152,8 @@ func TestUnreadRepair(t *testing.T) {
 	}
 	past := func(path string, e *registry.Entry) func(*Run) error {
 		return func(r *Run) error {
-			r.pasts = map[registry.Kind]map[string][]registry.PathVersion{
-				registry.KindOf(path): {path: {{Version: registry.Version{Entry: e}}}}}
+			r.past().folders[registry.KindOf(path)] = []registry.PathVersion{{Path: path,
+				Version: registry.Version{Entry: e}}}
 			_, err := r.outlook(&Subject{Run: r, Path: path, Kind: registry.KindOf(path)})
 			return err
 		}

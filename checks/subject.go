@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/memo"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/signature"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
@@ -49,13 +48,10 @@ type Run struct {
 	servers    once[[]string]                     // see referenceServers
 	leakage    once[[]leak]                       // see leaks
 	unread     once[[]pathSlug]                   // see Unreadable
-	tenures    sync.Once                          // see tenure
 	overlay    once[*past]                        // see landing
 
-	mu        sync.Mutex
-	histories map[string][]registry.Version // by path
-	pasts     map[registry.Kind]map[string][]registry.PathVersion
-	shared    map[claim]sharing // see others
+	mu     sync.Mutex
+	shared map[claim]sharing // see others
 }
 
 // once is what a run works out when it is first asked for.
@@ -141,21 +137,32 @@ func newMoment(ctx context.Context, repo *registry.Repository, parent string, wh
 	return t, err
 }
 
+// Brought returns what a path of the base tree holds, and the commit that brought it; zero if the history has no such
+// path.
+func (r *Run) Brought(path string) (registry.PathVersion, error) {
+	return r.past().brought(r.Context, path)
+}
+
 // Anchored returns by what the listing at a path of the base tree was judged when it got its present content.
 func (r *Run) Anchored(path string) (*Moment, error) {
-	history, err := r.History(path)
-	if err != nil || len(history) == 0 {
+	v, err := r.Brought(path)
+	if err != nil || v.Commit == "" {
 		return nil, err
 	}
-	chain, err := r.Repo.FirstParents(r.Context, "", history[0].Commit)
+	parent, err := firstParent(r.Context, r.Repo, v.Commit)
 	if err != nil {
 		return nil, err
 	}
-	parent := ""
-	if len(chain) > 1 {
-		parent = chain[len(chain)-2]
+	return newMoment(r.Context, r.Repo, parent, v.When, v.Number)
+}
+
+// firstParent returns the first parent of a commit, or "" for a root commit.
+func firstParent(ctx context.Context, repo *registry.Repository, commit string) (string, error) {
+	c, err := repo.Commit(ctx, commit)
+	if err != nil || len(c.Parents) == 0 {
+		return "", err
 	}
-	return newMoment(r.Context, r.Repo, parent, history[0].When, len(chain))
+	return c.Parents[0], nil
 }
 
 // unsought is the evidence of a subject for which none was collected. Nobody writes to it.
@@ -288,32 +295,6 @@ func readable(alg, value string) bool {
 func (s *Subject) Release() {
 	s.Facts = s.Facts.Spent()
 	s.Record, s.BaseRecord = nil, nil
-}
-
-// maxHistories is how many paths of one range are followed through the history, which is read whole for each.
-const maxHistories = 100
-
-// History returns what a path held along the base branch's first parents, newest first.
-func (r *Run) History(path string) ([]registry.Version, error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if h, found := r.histories[path]; found {
-		return h, nil
-	}
-	if len(r.histories) >= maxHistories {
-		return nil, remedy.Errorf("split the change",
-			"following listings through the history: %w: more than %d listings in one range", registry.ErrLimit,
-			maxHistories)
-	}
-	h, err := r.Repo.FileHistory(r.Context, r.Range.Base.Commit(), path, r.Now)
-	if err != nil {
-		return nil, err
-	}
-	if r.histories == nil {
-		r.histories = map[string][]registry.Version{}
-	}
-	r.histories[path] = h
-	return h, nil
 }
 
 // listingIn reads the listing that an entry of its file holds. It returns nil if no listing can be read there.

@@ -118,7 +118,7 @@ base:
 			return err
 		}},
 		{"the history", nil, func(r *Run) error {
-			_, err := r.History(changed(r).Path)
+			_, err := r.Anchored(changed(r).Path)
 			return err
 		}},
 		{"the history of an old domain", nil, func(r *Run) error {

@@ -118,9 +118,8 @@ func (r *Run) Withdrawn(id, sha256 string, notBefore time.Time) (*Withdrawal, er
 		return nil, err
 	}
 	if found := *out; !pinned && p.unpinned(out, own, folded, sha256, notBefore, r.Now) {
-		p.again = true // a listing that no revocation names may have pinned it
-		p.want(registry.KindListing.Directory())
-		if err := p.follow(r.Context); err != nil {
+		// A listing that no revocation names may have pinned it.
+		if err := p.followAll(r.Context); err != nil {
 			return nil, err
 		}
 		if _, pinned := p.listings(folded, sha256); pinned {

@@ -270,9 +270,11 @@ func (r *Repository) FolderHistory(ctx context.Context, tip string, k Kind, now 
 			if landed, err = r.firstParentTime(ctx, commit, now); err != nil {
 				return false
 			}
+			v := PathVersion{Version: Version{Commit: commit.id.String(), When: landed}, Number: number, Dated: dated}
 			for _, c := range changes {
 				if c.Path != k.Directory() && keep(c.Path) {
-					out = append(out, PathVersion{c.Path, Version{commit.id.String(), landed, c.Head}, number, dated})
+					v.Path, v.Entry = c.Path, c.Head
+					out = append(out, v)
 				}
 			}
 		}

@@ -303,16 +303,16 @@ func (w *work) anchors(o *verdict.Outcome, levels map[level.Level]verdict.Verdic
 	if anchor == nil {
 		return nil
 	}
-	history, err := w.run.History(anchor.Path)
+	brought, err := w.run.Brought(anchor.Path)
 	if err != nil {
 		return err
 	}
 	o.Passed = true
-	if len(history) > 0 {
+	if brought.Commit != "" {
 		f := o.Noticef(receiptDocument, "", "anchored", "%s pins these bytes since %s", anchor.Path,
-			stamp(history[0].When))
-		f.Commit = history[0].Commit
-		o.Verified = fmt.Sprintf("%s, brought by commit %s", anchor.Path, history[0].Commit)
+			stamp(brought.When))
+		f.Commit = brought.Commit
+		o.Verified = fmt.Sprintf("%s, brought by commit %s", anchor.Path, brought.Commit)
 	}
 	return nil
 }

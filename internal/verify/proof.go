@@ -129,7 +129,7 @@ func judgeAnchorByProof(w *work) (verdict.Outcome, error) {
 		out.Warnf(verdict.At{}, "", "not-anchored", "the listing in the proof is at %s, the Receipt claims more",
 			l.Level).WithFix("oap-gate renew %s", plain.ShellWord(l.Slug))
 	}
-	if registry.Provisional(l.Provisional, time.Time{}, w.src.Now()) {
+	if l.Provisional {
 		out.Warnf(verdict.At{}, "", "provisional",
 			"the listing in the proof is provisional: the domain is young, or of unknown age").
 			WithFix("wait until the listing is issued again without it, or has been there for 30 days")
