@@ -19,8 +19,7 @@ type scrape map[string]float64
 
 func readScrape(t *testing.T, file string) scrape {
 	t.Helper()
-	text, err := os.ReadFile(file)
-	must.OK(t, err)
+	text := must.Read(t, file)
 	s := scrape{}
 	for row := range strings.Lines(string(text)) {
 		if strings.HasPrefix(row, "#") {
@@ -263,8 +262,7 @@ func TestAlertRules(t *testing.T) {
 	}
 	edit := func(series, value string) {
 		t.Helper()
-		text, err := os.ReadFile(file)
-		must.OK(t, err)
+		text := must.Read(t, file)
 		row := regexp.MustCompile(`(?m)^(` + series + `(?:\{.*\})?) .*\n`)
 		if !row.Match(text) {
 			t.Fatalf("there is no series %s", series)
@@ -330,8 +328,7 @@ func TestAlertRules(t *testing.T) {
 	}
 
 	// Each metric that the page or a rule names is in the file.
-	text, err := os.ReadFile(file)
-	must.OK(t, err)
+	text := must.Read(t, file)
 	for _, name := range regexp.MustCompile(`oap_gate_[a-z_]+[a-z]`).FindAllString(o.page, -1) {
 		asked[name] = true
 	}

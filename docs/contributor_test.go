@@ -65,8 +65,7 @@ func TestContributorPage(t *testing.T) {
 	}
 	needs.Program(t, "sh")
 	const page = "contributor.md"
-	text, err := os.ReadFile(page)
-	must.OK(t, err)
+	text := must.Read(t, page)
 	s := open(t)
 	ran := 0
 	now := console.ReplaceAllStringFunc(string(text), func(found string) string {
@@ -120,8 +119,7 @@ func open(t *testing.T) *session {
 	if out, err := exec.Command("git", "clone", "-q", "--bare", w.Repo.Dir, fork).CombinedOutput(); err != nil {
 		t.Fatalf("%s: %v", out, err)
 	}
-	authority, err := os.ReadFile(filepath.Join(w.Dir, "ca.pem"))
-	must.OK(t, err)
+	authority := must.Read(t, filepath.Join(w.Dir, "ca.pem"))
 	must.OK(t, os.WriteFile(filepath.Join(s.home, "ca.pem"), authority, 0o644))
 	s.fork = fork
 	s.dir = s.home

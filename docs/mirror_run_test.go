@@ -80,8 +80,7 @@ type operator struct {
 
 func newOperator(t *testing.T) *operator {
 	t.Helper()
-	shape, err := os.ReadFile(filepath.Join("..", "testdata", "registry", "real-shape.yaml"))
-	must.OK(t, err)
+	shape := must.Read(t, filepath.Join("..", "testdata", "registry", "real-shape.yaml"))
 	o := operatorOf(t, shape)
 	o.sign()
 	return o
@@ -238,8 +237,7 @@ func TestMirrorPageRuns(t *testing.T) {
 	o.day(0, good)
 
 	listing := filepath.Join(o.work, "implementations", "assistant-net.json")
-	text, err := os.ReadFile(listing)
-	must.OK(t, err)
+	text := must.Read(t, listing)
 	changed := strings.Replace(string(text), "did:web:", "did:web:evil-", 1)
 	must.OK(t, os.WriteFile(listing, []byte(changed), 0o644))
 	o.git(o.work, "commit", "-q", "-a", "-m", "Count again")
@@ -439,8 +437,7 @@ func TestMirrorPagePeers(t *testing.T) {
 	o.ends(0, "oap", strings.NewReplacer("registry.git", other, "registry.checkpoint", "theirs").Replace(
 		o.shown(`(?m)^    (oap-gate audit .*)\\\n      --peer https://mirror-b`))+
 		" --require-signed --keyring maintainers.gpg")
-	theirs, err := os.ReadFile(filepath.Join(o.root, "oap", "theirs"))
-	must.OK(t, err)
+	theirs := must.Read(t, filepath.Join(o.root, "oap", "theirs"))
 	o.world.Web.Page("https://mirror-b.example.net/registry.checkpoint", theirs)
 	same := o.shown(`(?m)^    (curl .*/registry.checkpoint \| cmp .*)$`)
 	o.ends(0, "oap", same)

@@ -2,7 +2,6 @@
 package docs_test
 
 import (
-	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -17,8 +16,7 @@ import (
 // blocks are the files that mirror.md shows.
 func blocks(t *testing.T) map[string]string {
 	t.Helper()
-	text, err := os.ReadFile("mirror.md")
-	must.OK(t, err)
+	text := must.Read(t, "mirror.md")
 	all := map[string]string{}
 	for _, m := range regexp.MustCompile("(?s)<!-- file: (\\S+) -->\n```[a-z]+\n(.*?)```").
 		FindAllStringSubmatch(string(text), -1) {

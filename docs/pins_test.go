@@ -2,7 +2,6 @@ package docs_test
 
 import (
 	"io/fs"
-	"os"
 	"path/filepath"
 	"regexp"
 	"strconv"
@@ -24,8 +23,7 @@ var (
 func TestPins(t *testing.T) {
 	pins := map[string]string{}
 	read := func(path string) {
-		text, err := os.ReadFile(path)
-		must.OK(t, err)
+		text := must.Read(t, path)
 		for _, uses := range usesLine.FindAllStringSubmatch(string(text), -1) {
 			action, at, _ := strings.Cut(uses[1], "@")
 			if strings.HasPrefix(action, "openagentprotocol-OAP/oap-gate") || strings.HasPrefix(action, "./") {

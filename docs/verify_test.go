@@ -22,8 +22,7 @@ import (
 
 func page(t *testing.T, name string) string {
 	t.Helper()
-	text, err := os.ReadFile(name)
-	must.OK(t, err)
+	text := must.Read(t, name)
 	return string(text)
 }
 

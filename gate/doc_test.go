@@ -15,10 +15,8 @@ import (
 // TestGoDoc checks that the doc comment of each alias has the fields that testdata/api promises, so that go doc shows
 // them. With -update it writes them.
 func TestGoDoc(t *testing.T) {
-	api, err := os.ReadFile(filepath.Join("..", "testdata", "api", "gate.txt"))
-	must.OK(t, err)
-	text, err := os.ReadFile("types.go")
-	must.OK(t, err)
+	api := must.Read(t, filepath.Join("..", "testdata", "api", "gate.txt"))
+	text := must.Read(t, "types.go")
 	alias := regexp.MustCompile(`(?m)^(?:type |\t)(\w+) += (\w+\.\w+)$`)
 	names := map[string]string{}
 	for _, m := range alias.FindAllStringSubmatch(string(text), -1) {

@@ -47,8 +47,7 @@ func command(t *testing.T, args ...string) []byte {
 	file := filepath.Join(t.TempDir(), "report.json")
 	quiet := frame.IO{Stdout: io.Discard, Stderr: io.Discard, Getenv: func(string) string { return "" }}
 	cli.Run(&oapgate.Program, append(args, "--report", "json="+file), quiet)
-	text, err := os.ReadFile(file)
-	must.OK(t, err)
+	text := must.Read(t, file)
 	return text
 }
 
@@ -75,14 +74,12 @@ func untooled(t *testing.T, text []byte) string {
 // TestGood checks that a good pull request passes by its bundle, as it does by the command, which records the bundle
 // again with -update.
 func TestGood(t *testing.T) {
-	spec, err := os.ReadFile(filepath.Join("testdata", "world.yaml"))
-	must.OK(t, err)
+	spec := must.Read(t, filepath.Join("testdata", "world.yaml"))
 	w, repo := build(t, spec)
 	if update := flag.Lookup("update"); update.Value.String() == "true" {
 		command(t, slices.Concat([]string{"check", "--record", recorded}, w.Args(), w.RangeArgs())...)
 	}
-	text, err := os.ReadFile(recorded)
-	must.OK(t, err)
+	text := must.Read(t, recorded)
 	web, err := gate.Recorded(text)
 	must.OK(t, err)
 	rep, err := gate.Check(t.Context(), repo, w.Base, w.Head, web, gate.Options{})
@@ -158,11 +155,9 @@ func TestSameAsRun(t *testing.T) {
 
 // TestBadInput checks that nothing that no call can follow is a pass or a panic: it is an error with its fix.
 func TestBadInput(t *testing.T) {
-	spec, err := os.ReadFile(filepath.Join("testdata", "world.yaml"))
-	must.OK(t, err)
+	spec := must.Read(t, filepath.Join("testdata", "world.yaml"))
 	w, repo := build(t, spec)
-	text, err := os.ReadFile(recorded)
-	must.OK(t, err)
+	text := must.Read(t, recorded)
 	web, err := gate.Recorded(text)
 	must.OK(t, err)
 	alone, err := gate.Recorded([]byte(`{"version": 2, "tool": {"version": "", "commit": ""}, "mode": "verify", "base": "",

@@ -168,8 +168,7 @@ func TestMisuse(t *testing.T) {
 // TestLiveRoutes checks that ConnectTo, RDAPURL and WHOISServer lead to the servers that the command's flags lead to.
 func TestLiveRoutes(t *testing.T) {
 	w, repo := build(t, []byte("base:\n  - {listing: ada}\npr:\n  - {listing: nova}\n"))
-	ca, err := os.ReadFile(filepath.Join(w.Dir, "ca.pem"))
-	must.OK(t, err)
+	ca := must.Read(t, filepath.Join(w.Dir, "ca.pem"))
 	options := gate.LiveOptions{Now: w.Now, CACert: ca, ConnectTo: map[string]string{}}
 	for i, arg := range w.Args() {
 		switch arg {

@@ -19,8 +19,7 @@ func TestStranger(t *testing.T) {
 	if testing.Short() {
 		t.Skip("links a program")
 	}
-	page, err := os.ReadFile(filepath.Join("..", "docs", "library.md"))
-	must.OK(t, err)
+	page := must.Read(t, filepath.Join("..", "docs", "library.md"))
 	_, rest, _ := strings.Cut(string(page), "```go\n")
 	program, _, found := strings.Cut(rest, "```\n")
 	if !found {
@@ -28,11 +27,9 @@ func TestStranger(t *testing.T) {
 	}
 	root, err := filepath.Abs("..")
 	must.OK(t, err)
-	text, err := os.ReadFile(filepath.Join(root, "go.mod"))
-	must.OK(t, err)
+	text := must.Read(t, filepath.Join(root, "go.mod"))
 	_, requirements, _ := strings.Cut(string(text), "\n")
-	sums, err := os.ReadFile(filepath.Join(root, "go.sum"))
-	must.OK(t, err)
+	sums := must.Read(t, filepath.Join(root, "go.sum"))
 	_, rest, _ = strings.Cut(rest, "```go\n")
 	test, _, found := strings.Cut(rest, "```\n")
 	if !found {

@@ -113,8 +113,7 @@ func FuzzIndex(f *testing.F) {
 	c.Commit(pathA, "1", pathB, "2", "docs/x/y", "3")
 	c.Write("docs/z/new", "4")
 	c.Git("add", "-N", "docs/z/new") // an extended flag: version 3
-	data, err := os.ReadFile(filepath.Join(c.Dir, ".git", "index"))
-	must.OK(f, err)
+	data := must.Read(f, filepath.Join(c.Dir, ".git", "index"))
 	for _, dir := range []string{"docs/x", "docs/z", "implementations"} {
 		found, err := (&trackedDirectory{root: c.Dir, parts: strings.Split(dir, "/")}).inIndex(data, 20)
 		if err != nil || !found || binary.BigEndian.Uint32(data[4:]) != 3 {

@@ -100,8 +100,7 @@ func TestNotice(t *testing.T) {
 // follows checks that a file is what made makes of it, or makes it so.
 func follows(t *testing.T, file string, made func(text string) string) {
 	t.Helper()
-	have, err := os.ReadFile(file)
-	must.OK(t, err)
+	have := must.Read(t, file)
 	want := made(string(have))
 	if *update && !t.Failed() {
 		must.OK(t, os.WriteFile(file, []byte(want), 0o644))
@@ -113,8 +112,7 @@ func follows(t *testing.T, file string, made func(text string) string) {
 // dependencies writes the table of the direct dependencies, whose jobs go.mod tells.
 func dependencies(t *testing.T, text string, linked map[string]*module) string {
 	t.Helper()
-	mod, err := os.ReadFile("../../go.mod")
-	must.OK(t, err)
+	mod := must.Read(t, "../../go.mod")
 	var b strings.Builder
 	for line := range strings.Lines(string(mod)) {
 		required, job, found := strings.Cut(strings.TrimSpace(line), " // ")

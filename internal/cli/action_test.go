@@ -2,7 +2,6 @@ package cli_test
 
 import (
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -22,8 +21,7 @@ import (
 // TestActionRefusesInputs sets each input of action.yml in each mode: one that the mode does not read ends the run with
 // 2, unless it has its default.
 func TestActionRefusesInputs(t *testing.T) {
-	text, err := os.ReadFile(filepath.Join("..", "..", "action.yml"))
-	must.OK(t, err)
+	text := must.Read(t, filepath.Join("..", "..", "action.yml"))
 	var action struct {
 		Inputs map[string]struct{ Default string }
 	}
@@ -70,8 +68,7 @@ func TestActionRefusesInputs(t *testing.T) {
 // TestModes checks that action.yml describes each mode, that each is of the program and takes the inputs that the list
 // of modes says, that it has a step that nothing asks for, and that its inputs are flags of its command.
 func TestModes(t *testing.T) {
-	text, err := os.ReadFile(filepath.Join("..", "..", "action.yml"))
-	must.OK(t, err)
+	text := must.Read(t, filepath.Join("..", "..", "action.yml"))
 	_, described, _ := strings.Cut(string(text), "\n  mode:\n    description: ")
 	described, _, _ = strings.Cut(described, "\n")
 	words := strings.FieldsFunc(described, func(r rune) bool { return (r < 'a' || r > 'z') && r != '-' })

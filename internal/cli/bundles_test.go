@@ -48,8 +48,7 @@ func TestRecordedBundles(t *testing.T) {
 			}
 			quiet := frame.IO{Stdout: io.Discard, Stderr: io.Discard, Getenv: clitest.NoEnvironment}
 			clitest.Main(append(args, "--report", "json=again.json"), quiet)
-			text, err := os.ReadFile("again.json")
-			must.OK(t, err)
+			text := must.Read(t, "again.json")
 			recorded, replayed := withoutSentences(t, files["report.json"]), withoutSentences(t, text)
 			maps.DeleteFunc(replayed, func(name string, _ any) bool { return recorded[name] == nil })
 			if diff := cmp.Diff(recorded, replayed); diff != "" {

@@ -3,7 +3,6 @@ package cli_test
 import (
 	"go/ast"
 	"go/token"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -121,8 +120,7 @@ func textOf(t *testing.T, pattern string) string {
 	must.OK(t, err)
 	var b strings.Builder
 	for _, file := range files {
-		text, err := os.ReadFile(file)
-		must.OK(t, err)
+		text := must.Read(t, file)
 		b.Write(text)
 	}
 	return b.String()

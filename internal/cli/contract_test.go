@@ -47,8 +47,7 @@ func TestContract(t *testing.T) {
 	if *update {
 		must.OK(t, os.WriteFile(path, []byte(made), 0o644))
 	}
-	text, err := os.ReadFile(path)
-	must.OK(t, err)
+	text := must.Read(t, path)
 	for _, line := range missing(made, string(text)) {
 		t.Errorf("testdata/contract.txt lacks %q; run: go test ./internal/cli -run TestContract -update", line)
 	}
@@ -119,8 +118,7 @@ func commandNames(c *cobra.Command) (names []string) {
 
 // actionNames returns the inputs, with their defaults, and the outputs of action.yml.
 func actionNames(t *testing.T) (names []string) {
-	text, err := os.ReadFile(filepath.Join("..", "..", "action.yml"))
-	must.OK(t, err)
+	text := must.Read(t, filepath.Join("..", "..", "action.yml"))
 	var action struct {
 		Inputs map[string]struct {
 			Default string `yaml:"default"`

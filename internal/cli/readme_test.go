@@ -28,8 +28,7 @@ var update = flag.Bool("update", false, "write what the tests would compare")
 func follows(t *testing.T, file string, made func(text string) string) {
 	t.Helper()
 	path := filepath.Join("..", "..", filepath.FromSlash(file))
-	text, err := os.ReadFile(path)
-	must.OK(t, err)
+	text := must.Read(t, path)
 	want := made(string(text))
 	if *update {
 		must.OK(t, os.WriteFile(path, []byte(want), 0o644))

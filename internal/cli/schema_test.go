@@ -79,7 +79,7 @@ func TestPrintedSchemas(t *testing.T) {
 			t.Errorf("schema %s takes a number", name)
 		}
 		for _, made := range written[name] {
-			clitest.Matches(t, name, clitest.Read(t, filepath.Join(w.Repo.Dir, "..", made)))
+			clitest.Matches(t, name, must.Read(t, filepath.Join(w.Repo.Dir, "..", made)))
 		}
 	}
 }

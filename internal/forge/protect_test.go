@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -39,8 +38,7 @@ func client(t *testing.T, s *ghtest.Server, token string) *Client {
 
 func example(t *testing.T) repoconfig.Protection {
 	t.Helper()
-	data, err := os.ReadFile("../../docs/repo-config.example.yml")
-	must.OK(t, err)
+	data := must.Read(t, "../../docs/repo-config.example.yml")
 	f, err := repoconfig.Parse(data)
 	must.OK(t, err)
 	return f.Protection

@@ -93,8 +93,7 @@ func checkGolden(t *testing.T, name string, got []byte) {
 	if *update {
 		must.OK(t, os.WriteFile(path, got, 0o644))
 	}
-	want, err := os.ReadFile(path)
-	must.OK(t, err)
+	want := must.Read(t, path)
 	if !bytes.Equal(got, want) {
 		t.Errorf("%s differs (run with -update after a look):\n%s", path, cmp.Diff(string(want), string(got)))
 	}

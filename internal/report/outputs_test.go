@@ -63,8 +63,7 @@ func TestAppendOutputs(t *testing.T) {
 	hostile := "a\noap_gate_\nverdict=pass\nverdict<<x\npass\nx\n%0A"
 	want := []Output{{"verdict", "fail"}, {"report", hostile}, {"empty", ""}}
 	must.OK(t, AppendOutputs(path, want))
-	text, err := os.ReadFile(path)
-	must.OK(t, err)
+	text := must.Read(t, path)
 	got := parseOutputs(t, strings.TrimPrefix(string(text), "before=1\n"))
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)

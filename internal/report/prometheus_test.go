@@ -180,8 +180,7 @@ func TestPrometheusFileIsRenamedIntoPlace(t *testing.T) {
 	if os.SameFile(before, after) {
 		t.Error("the old file was written over")
 	}
-	text, err := os.ReadFile(path)
-	must.OK(t, err)
+	text := must.Read(t, path)
 	if _, err := exposition(string(text)); err != nil {
 		t.Error(err)
 	}

@@ -1,7 +1,6 @@
 package report
 
 import (
-	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -50,8 +49,7 @@ func TestTablesFit(t *testing.T) {
 		if ext := filepath.Ext(file); ext != ".text" && ext != ".github" {
 			continue
 		}
-		text, err := os.ReadFile(file)
-		must.OK(t, err)
+		text := must.Read(t, file)
 		for line := range strings.Lines(string(text)) {
 			line = strings.TrimSuffix(line, "\n")
 			if !row.MatchString(" " + line) {

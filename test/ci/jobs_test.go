@@ -2,7 +2,6 @@
 package ci
 
 import (
-	"os"
 	"os/exec"
 	"regexp"
 	"slices"
@@ -33,8 +32,7 @@ type workflow struct {
 // TestJobs checks that each stage that .ci/run runs on everything is a job, and that the job ci needs all others and
 // runs even if one of them was skipped.
 func TestJobs(t *testing.T) {
-	run, err := os.ReadFile("../../.ci/run")
-	must.OK(t, err)
+	run := must.Read(t, "../../.ci/run")
 	_, tier, _ := strings.Cut(string(run), "\ntier() {")
 	var stages []string
 	for _, line := range regexp.MustCompile(`(?m)^ *lane ([a-z_ ]+)( &)?$`).FindAllStringSubmatch(tier, -1) {
@@ -42,8 +40,7 @@ func TestJobs(t *testing.T) {
 			stages = append(stages, strings.Fields(line[1])...)
 		}
 	}
-	text, err := os.ReadFile("../../.github/workflows/ci.yml")
-	must.OK(t, err)
+	text := must.Read(t, "../../.github/workflows/ci.yml")
 	var w workflow
 	must.OK(t, yaml.Unmarshal(text, &w))
 	jobs := slices.Sorted(slices.Values(w.Jobs["stage"].Strategy.Matrix.Stage))
@@ -66,8 +63,7 @@ func TestJobs(t *testing.T) {
 
 // TestNightly checks that a workflow runs the tier nightly by a schedule.
 func TestNightly(t *testing.T) {
-	text, err := os.ReadFile("../../.github/workflows/nightly.yml")
-	must.OK(t, err)
+	text := must.Read(t, "../../.github/workflows/nightly.yml")
 	var w struct {
 		On struct {
 			Schedule []struct{ Cron string }

@@ -15,8 +15,7 @@ import (
 // TestMessages runs the rule for commit messages in a clone.
 func TestMessages(t *testing.T) {
 	needs.Program(t, "bash")
-	run, err := os.ReadFile("../../.ci/run")
-	must.OK(t, err)
+	run := must.Read(t, "../../.ci/run")
 	clone := gittest.New(t)
 	clone.Write(".ci/run", string(run))
 	clone.Git("add", ".")

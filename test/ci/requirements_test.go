@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
-	"os"
 	"os/exec"
 	"slices"
 	"strings"
@@ -19,8 +18,7 @@ import (
 // TestRequirements checks that each direct requirement in go.mod says what it is for, and that those of tests only,
 // and no others, begin with "test:".
 func TestRequirements(t *testing.T) {
-	text, err := os.ReadFile("../../go.mod")
-	must.OK(t, err)
+	text := must.Read(t, "../../go.mod")
 	file, err := modfile.Parse("go.mod", text, nil)
 	must.OK(t, err)
 	cmd := exec.CommandContext(t.Context(), "go", "list", "-deps", "-json=ImportPath,Imports", "./cmd/...",

@@ -344,8 +344,7 @@ func node(t testing.TB, program string, input, output any) {
 // readFile reads a file of a corpus.
 func readFile(t testing.TB, parts ...string) []byte {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(parts...))
-	must.OK(t, err)
+	text := must.Read(t, filepath.Join(parts...))
 	return text
 }
 

@@ -58,8 +58,7 @@ const (
 func editListing(t *testing.T, w *fixture.World, change func(text string) string) {
 	t.Helper()
 	file := filepath.Join(w.Repo.Dir, filepath.FromSlash(novaPath))
-	was, err := os.ReadFile(file)
-	must.OK(t, err)
+	was := must.Read(t, file)
 	now := change(string(was))
 	if now == string(was) {
 		t.Fatal("the fix changes nothing")
@@ -363,8 +362,7 @@ func checked(t *testing.T, w *fixture.World, want int, flags ...string) map[stri
 	if got, said := ran(nil, args...); got != want {
 		t.Fatalf("exit status %d, want %d\n%s", got, want, said)
 	}
-	text, err := os.ReadFile(report)
-	must.OK(t, err)
+	text := must.Read(t, report)
 	var rep struct {
 		Results []struct{ Findings []fixed }
 	}
@@ -801,8 +799,7 @@ func signAndPublish(t *testing.T, w *fixture.World, _ []string) []string {
 	if status, said := ran(nil, args...); status != 0 {
 		t.Fatalf("exit status %d\n%s", status, said)
 	}
-	text, err := os.ReadFile(args[1])
-	must.OK(t, err)
+	text := must.Read(t, args[1])
 	w.Web.Page(novaReceipt, text)
 	return nil
 }

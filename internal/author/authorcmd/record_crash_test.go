@@ -97,7 +97,7 @@ func killedAt(t *testing.T, file string, args []string) {
 		t.Fatalf("exit status %d\n%s", code, out)
 	}
 	took := time.Since(began)
-	after, others := clitest.Read(t, file), namesIn(t, filepath.Dir(file))
+	after, others := must.Read(t, file), namesIn(t, filepath.Dir(file))
 	const kills = 30
 	written := 0
 	for n := range kills {
@@ -117,7 +117,7 @@ func killedAt(t *testing.T, file string, args []string) {
 		}
 		for _, name := range namesIn(t, filepath.Dir(file)) {
 			if beside := filepath.Join(filepath.Dir(file), name); !slices.Contains(others, name) {
-				if left := clitest.Read(t, beside); runtime.GOOS == "linux" && string(left) != string(after) {
+				if left := must.Read(t, beside); runtime.GOOS == "linux" && string(left) != string(after) {
 					t.Fatalf("kill %d: %s is left, with %q", n, name, left)
 				}
 				must.OK(t, os.Remove(beside))

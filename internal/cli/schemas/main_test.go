@@ -21,8 +21,7 @@ func TestCurrent(t *testing.T) {
 	var files []string
 	for _, name := range slices.Concat(schemas.Names, aaep.Schemas) {
 		files = append(files, schemas.File(name))
-		text, err := os.ReadFile("../../../docs/schemas/" + schemas.File(name))
-		must.OK(t, err)
+		text := must.Read(t, "../../../docs/schemas/"+schemas.File(name))
 		if want := made[name]; want == nil != slices.Contains(builtin.Names, name) {
 			t.Errorf("%s: generated is %v", name, want != nil)
 		} else if want != nil && !bytes.Equal(text, want) {

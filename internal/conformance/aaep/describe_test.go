@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -82,8 +81,7 @@ func TestSchemasOfStreams(t *testing.T) {
 	files, _ := filepath.Glob(filepath.Join("..", "..", "..", "..", "shared", "data", "aaep", "*", "*.json*"))
 	texts := [][]byte{Example(3)}
 	for _, name := range files {
-		text, err := os.ReadFile(name)
-		must.OK(t, err)
+		text := must.Read(t, name)
 		texts = append(texts, text)
 	}
 	for _, c := range cases {

@@ -95,8 +95,7 @@ func TestSuiteBytes(t *testing.T) {
 	if *update {
 		must.OK(t, os.WriteFile(golden, []byte(got), 0o666))
 	}
-	want, err := os.ReadFile(golden)
-	must.OK(t, err)
+	want := must.Read(t, golden)
 	if got != string(want) {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}

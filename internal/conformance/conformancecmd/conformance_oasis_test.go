@@ -309,8 +309,7 @@ func TestProviderOffline(t *testing.T) {
 // The example of the documentation is what the program says about a public profile, where that is at hand; "…" stands
 // for what is left out.
 func TestProviderExampleOfTheDocumentation(t *testing.T) {
-	page, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", "conformance.md"))
-	must.OK(t, err)
+	page := must.Read(t, filepath.Join("..", "..", "..", "docs", "conformance.md"))
 	const command = "    $ oap-conform oasis provider --response response-5.2.json --profile " +
 		"software-infrastructure\n"
 	_, text, found := strings.Cut(string(page), command)
@@ -329,8 +328,7 @@ func TestProviderExampleOfTheDocumentation(t *testing.T) {
 	must.OK(t, os.WriteFile(filepath.Join(dir, "response-5.2.json"), answer, 0o666))
 	must.OK(t, os.Mkdir(filepath.Join(dir, "software-infrastructure"), 0o777))
 	for _, name := range []string{"provider-conformance.md", "provider-conformance-requirements.yaml"} {
-		data, err := os.ReadFile(filepath.Join(profile, name))
-		must.OK(t, err)
+		data := must.Read(t, filepath.Join(profile, name))
 		must.OK(t, os.WriteFile(filepath.Join(dir, "software-infrastructure", name), data, 0o666))
 	}
 	t.Chdir(dir)

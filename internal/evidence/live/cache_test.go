@@ -21,8 +21,7 @@ func aged(t *testing.T, c *cache, r evidence.Request, by time.Duration) {
 	if found == nil {
 		t.Fatalf("%s is not in the cache", r)
 	}
-	text, err := os.ReadFile(path)
-	must.OK(t, err)
+	text := must.Read(t, path)
 	old, then := found.Confirmed.Format(time.RFC3339), found.Confirmed.Add(-by).Format(time.RFC3339)
 	must.OK(t, os.WriteFile(path, []byte(strings.Replace(string(text), old, then, 1)), 0o600))
 }

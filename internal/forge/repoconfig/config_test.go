@@ -2,7 +2,6 @@ package repoconfig
 
 import (
 	"errors"
-	"os"
 	"reflect"
 	"strings"
 	"testing"
@@ -108,8 +107,7 @@ func TestProse(t *testing.T) {
 }
 
 func TestExampleIsRead(t *testing.T) {
-	data, err := os.ReadFile("../../../docs/repo-config.example.yml")
-	must.OK(t, err)
+	data := must.Read(t, "../../../docs/repo-config.example.yml")
 	f, err := Parse(data)
 	must.OK(t, err)
 	want := Protection{BlockForcePush: true, BlockDeletion: true, RequirePullRequest: true, Approvals: 1,

@@ -2,7 +2,6 @@ package repoconfig_test
 
 import (
 	"encoding/json"
-	"os"
 	"strings"
 	"testing"
 
@@ -19,8 +18,7 @@ import (
 func TestSchemaAgreesWithTheReader(t *testing.T) {
 	s, err := schema.Compile("repo-config", schemas.Text("repo-config"))
 	must.OK(t, err)
-	example, err := os.ReadFile("../../../docs/repo-config.example.yml")
-	must.OK(t, err)
+	example := must.Read(t, "../../../docs/repo-config.example.yml")
 	for _, c := range []struct{ name, from, to string }{
 		{"example", "", ""},
 		{"version", "version: 1", "version: 2"},

@@ -77,8 +77,7 @@ func TestOpenPGP(t *testing.T) {
 	sha1 := b.signedBy(rsa, epoch, "--digest-algo SHA1")
 	notation := b.signedBy(ed, epoch, "--sig-notation !n@example.org=v")
 
-	revocation, err := os.ReadFile(b.home + "/openpgp-revocs.d/" + gone + ".rev")
-	must.OK(t, err)
+	revocation := must.Read(t, b.home+"/openpgp-revocs.d/"+gone+".rev")
 	b.gpg(strings.Replace(string(revocation), ":-----BEGIN", "-----BEGIN", 1), epoch+day, "--import")
 	b.gpg("", epoch, "--passphrase", "", "--quick-set-expire", grown, "seconds=86400000")
 	keyring := b.gpg("", epoch, "--armor", "--export", rsa, small, ed, nist)

@@ -22,8 +22,7 @@ func (b *bench) sshKey(name string, options ...string) string {
 // public is the text of a key's public half: type and key.
 func (b *bench) publicKey(file string) string {
 	b.t.Helper()
-	text, err := os.ReadFile(file + ".pub")
-	must.OK(b.t, err)
+	text := must.Read(b.t, file+".pub")
 	fields := strings.Fields(string(text))
 	return fields[0] + " " + fields[1]
 }

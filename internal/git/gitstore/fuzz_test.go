@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -90,8 +89,7 @@ func FuzzIndex(f *testing.F) {
 func FuzzLoose(f *testing.F) {
 	c := newClone(f)
 	id := mustID(f, c.GitInput("loose\n", "hash-object", "-w", "--stdin"))
-	seed, err := os.ReadFile(loosePath(filepath.Join(c.Dir, ".git/objects"), id))
-	must.OK(f, err)
+	seed := must.Read(f, loosePath(filepath.Join(c.Dir, ".git/objects"), id))
 	f.Add(seed)
 	f.Fuzz(func(t *testing.T, data []byte) {
 		r := gitobject.Inflate(bytes.NewReader(data), 0, int64(len(data)))

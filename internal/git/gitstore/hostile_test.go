@@ -227,8 +227,7 @@ func TestFlippedBytes(t *testing.T) {
 		if ext := filepath.Ext(name); ext != ".pack" && ext != ".idx" {
 			continue
 		}
-		good, err := os.ReadFile(name)
-		must.OK(t, err)
+		good := must.Read(t, name)
 		must.OK(t, os.Chmod(name, 0o666))
 		for range 300 {
 			bad := bytes.Clone(good)
@@ -290,8 +289,7 @@ func TestDamagedLoose(t *testing.T) {
 	c := newClone(t)
 	id := mustID(t, c.GitInput("loose object\n", "hash-object", "-w", "--stdin"))
 	name := loosePath(filepath.Join(c.Dir, ".git/objects"), id)
-	good, err := os.ReadFile(name)
-	must.OK(t, err)
+	good := must.Read(t, name)
 	must.OK(t, os.Chmod(name, 0o666))
 	for at := range good {
 		for bit := range 8 {

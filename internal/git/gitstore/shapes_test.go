@@ -153,8 +153,7 @@ func TestOpenShapes(t *testing.T) {
 		c.Git("replace", "HEAD", "HEAD~2")
 		c.Write(".git/info/grafts", head+"\n")
 		s := check(t, c.Dir, c.Dir)
-		want, err := os.ReadFile(filepath.Join(c.Dir, "README.md"))
-		must.OK(t, err)
+		want := must.Read(t, filepath.Join(c.Dir, "README.md"))
 		if _, got, err := s.Read(mustID(t, blob), 1<<20); err != nil || string(got) != string(want) {
 			t.Errorf("read %.20q, %v, want %.20q", got, err, want)
 		}

@@ -70,8 +70,7 @@ func lastID(t *testing.T, pack string) string {
 
 func read(t *testing.T, path string) []byte {
 	t.Helper()
-	data, err := os.ReadFile(path)
-	must.OK(t, err)
+	data := must.Read(t, path)
 	return data
 }
 

@@ -103,7 +103,7 @@ func (a actionRun) run(t *testing.T, dir, head string,
 		t.Fatalf("%v after\n%s", err, text.String())
 	}
 	var rep verdict.Report
-	must.OK(t, json.Unmarshal(clitest.Read(t, filepath.Join(out, "report.json")), &rep))
+	must.OK(t, json.Unmarshal(must.Read(t, filepath.Join(out, "report.json")), &rep))
 	for r := range rep.Results.All() {
 		for _, f := range r.Findings {
 			codes = append(codes, f.Severity.String()+" "+f.Code)

@@ -40,7 +40,7 @@ func TestReadmeEvidence(t *testing.T) {
 	}
 	renamed := shown("assert(answers(tool));\n", 1)
 	extended := shown("assert(answers(tool));\nassert(answers(tool, \"bow\"));\n", 0)
-	page := string(clitest.Read(t, filepath.Join("..", "..", "..", "docs", "governance.md")))
+	page := string(must.Read(t, filepath.Join("..", "..", "..", "docs", "governance.md")))
 	if !strings.Contains(page, renamed) || !strings.Contains(page, "of a test is new:\n"+extended) {
 		t.Errorf("docs/governance.md lacks one of these\n%s%s", renamed, extended)
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/clitest"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
@@ -95,7 +96,7 @@ func TestSpecificationHistory(t *testing.T) {
 		codes["evidence-does-not-count"], failed("backward-compatibility"), failed("backward-compatibility"),
 		codes["additive-undeclared"], breaking, failed("charter-review"), byPath, byText, byProperty,
 		codes["roster-empty"], verdicts["changelog warn"])
-	page := string(clitest.Read(t, filepath.Join("..", "..", "..", "docs", "governance.md")))
+	page := string(must.Read(t, filepath.Join("..", "..", "..", "docs", "governance.md")))
 	if !strings.Contains(page, "\n\n"+table+"\n") {
 		t.Errorf("docs/governance.md has another table than\n%s", table)
 	}
@@ -130,7 +131,7 @@ func TestEachReport(t *testing.T) {
 		}
 	}
 	for _, format := range formats {
-		text, at := html.UnescapeString(string(clitest.Read(t, filepath.Join(out, format)))), 0
+		text, at := html.UnescapeString(string(must.Read(t, filepath.Join(out, format)))), 0
 		for _, c := range rep.Commits {
 			if format == "checklist" && strings.Contains(c.Subject, "AHT probes") {
 				continue // it triggers no gate

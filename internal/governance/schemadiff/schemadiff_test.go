@@ -42,8 +42,7 @@ func shared(t testing.TB, name string) string {
 }
 
 func TestPairs(t *testing.T) {
-	text, err := os.ReadFile(shared(t, "schema-diff.json"))
-	must.OK(t, err)
+	text := must.Read(t, shared(t, "schema-diff.json"))
 	var pairs []struct {
 		Name     string
 		Old, New json.RawMessage

@@ -27,8 +27,7 @@ func TestForgeCommands(t *testing.T) {
 	repo, err := fixture.NewRepo(t.TempDir())
 	must.OK(t, err)
 	dir := repo.Dir
-	example, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", "repo-config.example.yml"))
-	must.OK(t, err)
+	example := must.Read(t, filepath.Join("..", "..", "..", "docs", "repo-config.example.yml"))
 	must.OK(t, os.MkdirAll(filepath.Join(dir, ".github"), 0o755))
 	must.OK(t, os.WriteFile(filepath.Join(dir, ".github", "repo-config.yml"), example, 0o644))
 	if _, err := repo.Git("init", "-q", "--bare", "--template=", filepath.Join(dir, ".git", "bare")); err != nil {

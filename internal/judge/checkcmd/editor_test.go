@@ -20,8 +20,7 @@ import (
 
 // TestProblemMatcher checks that docs/problem-matcher.json matches what a run prints as text.
 func TestProblemMatcher(t *testing.T) {
-	text, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", "problem-matcher.json"))
-	must.OK(t, err)
+	text := must.Read(t, filepath.Join("..", "..", "..", "docs", "problem-matcher.json"))
 	var file struct {
 		ProblemMatcher []struct{ Pattern []struct{ Regexp string } }
 	}
@@ -47,8 +46,7 @@ func TestProblemMatcher(t *testing.T) {
 // release.
 func TestPreCommitHook(t *testing.T) {
 	needs.Program(t, "pre-commit")
-	hooks, err := os.ReadFile(filepath.Join("..", "..", "..", ".pre-commit-hooks.yaml"))
-	must.OK(t, err)
+	hooks := must.Read(t, filepath.Join("..", "..", "..", ".pre-commit-hooks.yaml"))
 	w := clitest.Build(t, failing)
 	bin, err := exec.LookPath("oap-gate") // which testscript.Main puts there
 	must.OK(t, err)

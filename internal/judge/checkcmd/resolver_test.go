@@ -38,7 +38,7 @@ func TestResolverDeniesAll(t *testing.T) {
 		dnstest.Use(t, c.known)
 		status, said := clitest.Program(t, check...)
 		var rep verdict.Report
-		must.OK(t, json.Unmarshal(clitest.Read(t, report), &rep))
+		must.OK(t, json.Unmarshal(must.Read(t, report), &rep))
 		found, fixes := map[string]bool{}, 0
 		for r := range rep.Results.All() {
 			for _, f := range r.Findings {

@@ -59,8 +59,7 @@ web:
 	if !strings.Contains(out, "inconclusive: interrupted before all was judged; ") {
 		t.Errorf("the verdict line does not say that the run was interrupted: %s", out)
 	}
-	text, err := os.ReadFile(report)
-	must.OK(t, err)
+	text := must.Read(t, report)
 	for _, want := range []string{`"verdict": "inconclusive"`, `"interrupted"`} {
 		if !strings.Contains(string(text), want) {
 			t.Errorf("the report lacks %s", want)
@@ -188,8 +187,7 @@ func TestReplayOfInterrupted(t *testing.T) {
 			continue // ended before there was anything to tell
 		}
 		run(t.Context(), "replay", bundle, "--repo", w.Repo.Dir, "--report", "json="+again)
-		want, err := os.ReadFile(recorded)
-		must.OK(t, err)
+		want := must.Read(t, recorded)
 		if got, err := os.ReadFile(again); err != nil || string(got) != string(want) {
 			t.Errorf("ended when it was asked for the %d. time: replay gives another report, error %v:\n%s\n%s", n,
 				err, want, got)

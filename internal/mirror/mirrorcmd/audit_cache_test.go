@@ -34,7 +34,7 @@ func (c cachedAudit) run(status int, more ...string) map[string]bool {
 		c.t.Fatalf("exit status %d, want %d: %s", code, status, out)
 	}
 	var r verdict.Report
-	must.OK(c.t, json.Unmarshal(clitest.Read(c.t, report), &r))
+	must.OK(c.t, json.Unmarshal(must.Read(c.t, report), &r))
 	cached := map[string]bool{}
 	for _, e := range r.Evidence {
 		cached[e.URL] = e.CachedAt != nil
@@ -107,7 +107,7 @@ func TestAuditCachePoisoned(t *testing.T) {
 		t.Fatalf("the cache holds %q, %v", documents, err)
 	}
 	for i, file := range documents {
-		other := clitest.Read(t, documents[(i+1)%len(documents)])
+		other := must.Read(t, documents[(i+1)%len(documents)])
 		if i%2 == 0 {
 			other = nil
 		}
@@ -182,7 +182,7 @@ func TestAuditReportSize(t *testing.T) {
 		w.Args())...); code != 0 {
 		t.Fatalf("exit status %d: %s", code, out)
 	}
-	if size := len(clitest.Read(t, report)); size/listings > 64<<20/10_000 {
+	if size := len(must.Read(t, report)); size/listings > 64<<20/10_000 {
 		t.Errorf("%d bytes for %d listings are more than 64 MiB for 10,000", size, listings)
 	}
 }

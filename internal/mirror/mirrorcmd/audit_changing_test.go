@@ -10,6 +10,7 @@ import (
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/clitest"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/fixture"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 )
 
 // TestAuditOfChangingClone audits a clone while git repacks, prunes and fetches: the verdict is the right one, or
@@ -18,9 +19,7 @@ func TestAuditOfChangingClone(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	upstream, err := fixture.Generate(filepath.Join(dir, "upstream"), fixture.Bulk{Listings: 40, Commits: 120})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	git := func(where string, args ...string) error {
 		cmd := exec.Command("git",
 			append([]string{"-C", where, "-c", "user.name=Registry", "-c", "user.email=registry@example.org"},
@@ -31,20 +30,14 @@ func TestAuditOfChangingClone(t *testing.T) {
 		}
 		return nil
 	}
-	must := func(where string, args ...string) {
-		t.Helper()
-		if err := git(where, args...); err != nil {
-			t.Fatal(err)
-		}
-	}
 	clone := filepath.Join(dir, "clone")
-	must(dir, "clone", "-q", "--bare", "--no-local", upstream.Dir, clone)
+	must.OK(t, git(dir, "clone", "-q", "--bare", "--no-local", upstream.Dir, clone))
 	// A branch with one bad commit, whose verdict is known whatever main becomes.
-	must(upstream.Dir, "checkout", "-q", "-b", "bad")
-	must(upstream.Dir, "rm", "-q", "implementations/impl-000007.json")
-	must(upstream.Dir, "commit", "-q", "-m", "tamper")
-	must(upstream.Dir, "checkout", "-q", "main")
-	must(clone, "fetch", "-q", "origin", "bad:bad")
+	must.OK(t, git(upstream.Dir, "checkout", "-q", "-b", "bad"))
+	must.OK(t, git(upstream.Dir, "rm", "-q", "implementations/impl-000007.json"))
+	must.OK(t, git(upstream.Dir, "commit", "-q", "-m", "tamper"))
+	must.OK(t, git(upstream.Dir, "checkout", "-q", "main"))
+	must.OK(t, git(clone, "fetch", "-q", "origin", "bad:bad"))
 
 	stop := make(chan struct{})
 	changed := make(chan error)
@@ -88,14 +81,12 @@ func TestAuditOfChangingClone(t *testing.T) {
 		case code != right:
 			t.Errorf("the verdict on %s is %d, want %d: %s", rev, code, right, out)
 		case right == 1 && (!strings.Contains(out, "implementations/impl-000007.json: error: history: append-only") ||
-			!strings.Contains(string(clitest.Read(t, report)), `"commits": 122`)):
+			!strings.Contains(string(must.Read(t, report)), `"commits": 122`)):
 			t.Errorf("the wrong thing is found: %s", out)
 		}
 	}
 	close(stop)
-	if err := <-changed; err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, <-changed)
 	if judged[0] == 0 || judged[1] == 0 {
 		t.Errorf("exit statuses %v: one of the two verdicts was never given", judged)
 	}

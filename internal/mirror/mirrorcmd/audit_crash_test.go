@@ -54,10 +54,10 @@ func TestAuditKilled(t *testing.T) {
 	if code, out := clitest.Program(t, append(args, "--rev", "main^")...); code != 1 && code != 0 {
 		t.Fatalf("exit status %d: %s", code, out)
 	}
-	before := clitest.Read(t, state)
+	before := must.Read(t, state)
 	args = append(args, "--rev", "main")
 	clitest.Run(t, 0, "", args...)
-	after := clitest.Read(t, state)
+	after := must.Read(t, state)
 	if bytes.Equal(before, after) {
 		t.Fatal("the checkpoint did not move")
 	}
@@ -65,13 +65,13 @@ func TestAuditKilled(t *testing.T) {
 	for i := range 16 {
 		must.OK(t, os.WriteFile(state, before, 0o600))
 		kill(t, w, i, args...)
-		if now := clitest.Read(t, state); !bytes.Equal(now, before) && !bytes.Equal(now, after) {
+		if now := must.Read(t, state); !bytes.Equal(now, before) && !bytes.Equal(now, after) {
 			t.Fatalf("killed at moment %d, it left the checkpoint %q", i, now)
 		}
 		wholeDocuments(t, cache)
 	}
 	clitest.Run(t, 0, "", args...)
-	if now := clitest.Read(t, state); !bytes.Equal(now, after) {
+	if now := must.Read(t, state); !bytes.Equal(now, after) {
 		t.Errorf("the checkpoint is %q", now)
 	}
 }
@@ -116,7 +116,7 @@ func wholeDocuments(t *testing.T, cache string) {
 		if strings.HasPrefix(f.Name(), ".") {
 			continue
 		}
-		if sum := sha256.Sum256(clitest.Read(t, filepath.Join(cache, "documents", f.Name()))); hex.EncodeToString(
+		if sum := sha256.Sum256(must.Read(t, filepath.Join(cache, "documents", f.Name()))); hex.EncodeToString(
 			sum[:]) != f.Name() {
 			t.Errorf("the cache holds %s with other bytes", f.Name())
 		}
@@ -171,12 +171,12 @@ func TestAuditKilledAtSize(t *testing.T) {
 	}
 
 	must.OK(t, start("main~10").Wait())
-	before := clitest.Read(t, state)
+	before := must.Read(t, state)
 	begun := time.Now()
 	must.OK(t, start("main").Wait())
 	took := time.Since(begun)
 	left, after := there()
-	if len(left) > 0 || len(after) != 3 || bytes.Equal(clitest.Read(t, state), before) {
+	if len(left) > 0 || len(after) != 3 || bytes.Equal(must.Read(t, state), before) {
 		t.Fatalf("a run that is not killed leaves %q and %q", left, after)
 	}
 
@@ -201,7 +201,7 @@ func TestAuditKilledAtSize(t *testing.T) {
 		}
 		left, now := there()
 		for name, sum := range now {
-			if sum != after[name] && (name != "state" || !bytes.Equal(clitest.Read(t, state), before)) {
+			if sum != after[name] && (name != "state" || !bytes.Equal(must.Read(t, state), before)) {
 				t.Errorf("killed after %v, an audit leaves a %s that is not whole", at, name)
 			}
 		}
@@ -282,7 +282,7 @@ func TestAuditFullDisk(t *testing.T) {
 	args := slices.Concat([]string{"audit", "--checkpoint", state, "--origin", "registry.example", "--cache", cache},
 		w.Args())
 	clitest.Run(t, 0, "", append(args, "--rev", "main^", "--offline")...)
-	before := clitest.Read(t, state)
+	before := must.Read(t, state)
 	must.OK(t, os.MkdirAll(filepath.Join(cache, "documents"), 0o700))
 	must.OK(t, os.MkdirAll(filepath.Join(cache, "requests"), 0o700))
 	fill(t, filepath.Join(disk, "full"))
@@ -291,17 +291,17 @@ func TestAuditFullDisk(t *testing.T) {
 	if code != 2 || !strings.Contains(out, "writing checkpoint") || !strings.Contains(out, "no space left") {
 		t.Errorf("exit status %d: %s", code, out)
 	}
-	if !strings.Contains(string(clitest.Read(t, report)), `"verdict": "error"`) {
+	if !strings.Contains(string(must.Read(t, report)), `"verdict": "error"`) {
 		t.Error("the report does not say that the run could not end")
 	}
-	if now := clitest.Read(t, state); !bytes.Equal(now, before) {
+	if now := must.Read(t, state); !bytes.Equal(now, before) {
 		t.Errorf("the checkpoint is %q", now)
 	}
 	wholeDocuments(t, cache)
 	// Room again: the run is the one that it would have been.
 	must.OK(t, os.Remove(filepath.Join(disk, "full")))
 	clitest.Run(t, 0, "", append(args, "--rev", "main")...)
-	if now := clitest.Read(t, state); bytes.Equal(now, before) {
+	if now := must.Read(t, state); bytes.Equal(now, before) {
 		t.Error("the checkpoint did not move")
 	}
 	left, err := filepath.Glob(filepath.Join(disk, ".*"))
@@ -341,14 +341,14 @@ func TestAuditLeftovers(t *testing.T) {
 	if there, err := os.ReadDir(dir); err != nil || len(there) != 1 {
 		t.Errorf("%v are left, %v", there, err)
 	}
-	whole := clitest.Read(t, state)
+	whole := must.Read(t, state)
 	// A checkpoint that is cut anywhere is none, and no run takes it for one.
 	for _, n := range []int{0, 1, len(whole) / 2, len(whole) - 1} {
 		must.OK(t, os.WriteFile(state, whole[:n], 0o600))
 		if code, out := clitest.Program(t, args...); code != 2 {
 			t.Errorf("%d bytes of a checkpoint: exit status %d: %s", n, code, out)
 		}
-		if now := clitest.Read(t, state); !bytes.Equal(now, whole[:n]) {
+		if now := must.Read(t, state); !bytes.Equal(now, whole[:n]) {
 			t.Errorf("%d bytes of a checkpoint were written over", n)
 		}
 	}

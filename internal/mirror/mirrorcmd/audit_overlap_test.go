@@ -11,6 +11,7 @@ import (
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/clitest"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/ghtest"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 )
 
 // TestAuditOverlap checks that an audit that began before another moved the checkpoint does not move it back.
@@ -40,7 +41,7 @@ func TestAuditOverlap(t *testing.T) {
 	defer peer.Close()
 	code, out := audit("--rev", "main^", "--peer", peer.URL+"/"+filepath.Base(w.Repo.Dir)+"/.git")
 	if code != 2 || !strings.Contains(out, "another audit moved the checkpoint") ||
-		!strings.Contains(string(clitest.Read(t, state)), "\n2\n") {
-		t.Errorf("exit status %d, and the checkpoint is %s\n%s", code, clitest.Read(t, state), out)
+		!strings.Contains(string(must.Read(t, state)), "\n2\n") {
+		t.Errorf("exit status %d, and the checkpoint is %s\n%s", code, must.Read(t, state), out)
 	}
 }

@@ -111,8 +111,7 @@ func (r *signedRegistry) byGPG(name string) {
 func (r *signedRegistry) sshKey(name string) string {
 	r.t.Helper()
 	r.run("", "ssh-keygen", "-q", "-N", "", "-C", name, "-t", "ed25519", "-f", filepath.Join(r.files, name))
-	text, err := os.ReadFile(filepath.Join(r.files, name+".pub"))
-	must.OK(r.t, err)
+	text := must.Read(r.t, filepath.Join(r.files, name+".pub"))
 	return strings.Join(strings.Fields(string(text))[:2], " ")
 }
 
@@ -179,7 +178,7 @@ func TestAuditSignatures(t *testing.T) {
 				t.Errorf("exit status %d, want %d, and %q in\n%s", code, c.status, c.counts, out)
 			}
 			var rep verdict.Report
-			must.OK(t, json.Unmarshal(clitest.Read(t, report), &rep))
+			must.OK(t, json.Unmarshal(must.Read(t, report), &rep))
 			severity := "warning"
 			if c.status == 1 {
 				severity = "error"
@@ -200,7 +199,7 @@ func TestAuditSignatures(t *testing.T) {
 				&unsigned, &unknown, &expired); err != nil {
 				t.Fatal(err)
 			}
-			text := string(clitest.Read(t, report))
+			text := string(must.Read(t, report))
 			if c.name == "counted" && (!strings.Contains(text, "signed by an unknown key (SHA256:") ||
 				!strings.Contains(text, " old@example.org): ")) {
 				t.Errorf("the keys of signatures are not named in\n%s", text)
@@ -218,9 +217,9 @@ func TestAuditSignatures(t *testing.T) {
 	state := filepath.Join(r.files, "state")
 	pinned := append(args, "--checkpoint", state, "--origin", "registry.example")
 	clitest.Run(t, 0, "", pinned...)
-	before := clitest.Read(t, state)
+	before := must.Read(t, state)
 	clitest.Run(t, 1, "2 bad", append(append(pinned, both...), "--require-signed")...)
-	if !bytes.Equal(clitest.Read(t, state), before) {
+	if !bytes.Equal(must.Read(t, state), before) {
 		t.Error("the checkpoint moved")
 	}
 }

@@ -19,8 +19,7 @@ import (
 // TestAuditWorkflow runs the jobs of docs/workflows/audit.yml, one after another, with the inputs that the file has. It
 // leaves out what is GitHub's: the job that uploads finds its SARIF file, and the job of the issue finds no clone.
 func TestAuditWorkflow(t *testing.T) {
-	text, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", "workflows", "audit.yml"))
-	must.OK(t, err)
+	text := must.Read(t, filepath.Join("..", "..", "..", "docs", "workflows", "audit.yml"))
 	type job struct {
 		Steps []struct {
 			Uses string
@@ -72,8 +71,7 @@ func TestAuditWorkflow(t *testing.T) {
 			}
 		}
 		var sarif struct{ Version string }
-		file, err := os.ReadFile(with("code-scanning", "github/codeql-action/upload-sarif@")["sarif_file"])
-		must.OK(t, err)
+		file := must.Read(t, with("code-scanning", "github/codeql-action/upload-sarif@")["sarif_file"])
 		if err := json.Unmarshal(file, &sarif); err != nil || sarif.Version != "2.1.0" {
 			t.Errorf("%s: the SARIF file has version %q: %v", c.name, sarif.Version, err)
 		}

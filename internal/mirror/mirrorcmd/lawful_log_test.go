@@ -28,7 +28,7 @@ func TestLawfulLog(t *testing.T) {
 			Branches            []string
 		}
 	}
-	must.OK(t, json.Unmarshal(clitest.Read(t, filepath.Join(shared, "log.json")), &data))
+	must.OK(t, json.Unmarshal(must.Read(t, filepath.Join(shared, "log.json")), &data))
 	dir := t.TempDir()
 	in := func(name string) string { return filepath.Join(dir, name) }
 	c := gittest.New(t)
@@ -55,7 +55,7 @@ func TestLawfulLog(t *testing.T) {
 			t.Fatalf("%q: exit status %d\n%s", more, code, out)
 		}
 		for _, name := range []string{"signed", "checkpoint"} {
-			if got := string(clitest.Read(t, filepath.Join(in("log"), name))); got != want {
+			if got := string(must.Read(t, filepath.Join(in("log"), name))); got != want {
 				t.Errorf("%q: %s is\n%s\nwant\n%s", more, name, got, want)
 			}
 		}

@@ -81,7 +81,7 @@ func TestLogKilled(t *testing.T) {
 	}
 	took := time.Since(began)
 	signedAt := func(name string) *proof.Signed {
-		s, err := proof.ParseSigned(clitest.Read(t, filepath.Join(log, name)))
+		s, err := proof.ParseSigned(must.Read(t, filepath.Join(log, name)))
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}

@@ -58,7 +58,7 @@ func TestMirrorBackdated(t *testing.T) {
 		s.Backdated[0].At.Format(time.RFC3339) != "2026-06-02T12:00:00Z" {
 		t.Fatalf("the state has %+v", s.Backdated)
 	}
-	clitest.Matches(t, "mirror-state", clitest.Read(t, m.file("state.json")))
+	clitest.Matches(t, "mirror-state", must.Read(t, m.file("state.json")))
 	// The flag provisional ends 30 days after that time, not after 2026-05-20.
 	const ends = `"provisional_until": "2026-07-02T12:00:00Z"`
 	_, out := clitest.Program(t, "list", "--repo", m.dir, "--status", "provisional", "--format", "json",

@@ -30,7 +30,7 @@ func (m *mirrored) only(pattern string) string {
 
 func edit(t *testing.T, path string, change func([]byte) []byte) {
 	t.Helper()
-	text := change(clitest.Read(t, path))
+	text := change(must.Read(t, path))
 	if err := os.Remove(path); err != nil { // git makes packs read-only
 		t.Fatal(err)
 	}
@@ -65,7 +65,7 @@ func TestMirrorRepairs(t *testing.T) {
 	m.serve(other)
 	m.run(0, other)
 	first = other
-	checkpoint := clitest.Read(t, m.file("checkpoint"))
+	checkpoint := must.Read(t, m.file("checkpoint"))
 	if s := m.state(); s.Repaired.Count != 0 || s.ReverifiedAt.IsZero() {
 		t.Errorf("before: %+v", s)
 	}
@@ -130,7 +130,7 @@ func TestMirrorRepairs(t *testing.T) {
 			}) {
 				t.Errorf("the state has the repairs %+v; expected one of %q", s.Repaired, c.names)
 			}
-			if !bytes.Equal(checkpoint, clitest.Read(t, m.file("checkpoint"))) {
+			if !bytes.Equal(checkpoint, must.Read(t, m.file("checkpoint"))) {
 				t.Error("the checkpoint changed")
 			}
 			if out := m.run(0, first); strings.Contains(out, "clone-repaired") {
@@ -236,8 +236,8 @@ func TestMirrorUndamaged(t *testing.T) {
 	})
 	first := m.git(m.work, "rev-parse", "HEAD")
 	m.run(0, first)
-	before := slices.Concat(clitest.Read(t, m.file("checkpoint")),
-		clitest.Read(t, m.only("registry.git/objects/pack/pack-*.idx")))
+	before := slices.Concat(must.Read(t, m.file("checkpoint")),
+		must.Read(t, m.only("registry.git/objects/pack/pack-*.idx")))
 	asked = nil
 	if out := m.run(0, first, "--verify-all"); strings.Contains(out, "clone-repaired") {
 		t.Errorf("it says\n%s", out)
@@ -245,8 +245,8 @@ func TestMirrorUndamaged(t *testing.T) {
 	if want := []string{"GET /origin.git/info/refs"}; !slices.Equal(asked, want) {
 		t.Errorf("the origin was asked for %q; expected %q", asked, want)
 	}
-	after := slices.Concat(clitest.Read(t, m.file("checkpoint")),
-		clitest.Read(t, m.only("registry.git/objects/pack/pack-*.idx")))
+	after := slices.Concat(must.Read(t, m.file("checkpoint")),
+		must.Read(t, m.only("registry.git/objects/pack/pack-*.idx")))
 	if !bytes.Equal(before, after) || m.state().Repaired.Count != 0 {
 		t.Error("the checkpoint or the index changed, or a repair is recorded")
 	}
@@ -375,7 +375,7 @@ func TestAuditDamagedClone(t *testing.T) {
 		t.Helper()
 		err := filepath.WalkDir(clone, func(path string, e fs.DirEntry, err error) error {
 			if err == nil && e.Type().IsRegular() {
-				all = append(all, path+" "+string(clitest.Read(t, path)))
+				all = append(all, path+" "+string(must.Read(t, path)))
 			}
 			return err
 		})
@@ -397,8 +397,8 @@ func TestAuditDamagedClone(t *testing.T) {
 	}
 	audit(0, "pass", "--verify-all")
 	pack := m.only("objects/pack/pack-*.pack")
-	whole := clitest.Read(t, pack)
-	index := clitest.Read(t, m.only("objects/pack/pack-*.idx"))
+	whole := must.Read(t, pack)
+	index := must.Read(t, m.only("objects/pack/pack-*.idx"))
 	for _, at := range []int{20, 300, -1} {
 		edit(t, pack, flipped(at))
 		audit(2, "[clone-damaged]")
@@ -431,7 +431,7 @@ func TestMirrorRepairsNameNoPath(t *testing.T) {
 			t.Errorf("%s: %d repairs are recorded; expected at least %d", name, s.Repaired.Count, i+1)
 		}
 		for _, served := range []string{"report.json", "report.html", "state.json", "metrics.prom", "checkpoint"} {
-			if text := clitest.Read(t, m.file(served)); bytes.Contains(text, []byte(m.dir)) {
+			if text := must.Read(t, m.file(served)); bytes.Contains(text, []byte(m.dir)) {
 				t.Errorf("%s was damaged: %s names the directory", name, served)
 			}
 		}

@@ -23,14 +23,14 @@ func TestMirrorLog(t *testing.T) {
 	verifier, _, _ := strings.Cut(out, "\n")
 	log := []string{"--log-sign-key", key}
 	size := func() int64 {
-		s, err := proof.ParseSigned(clitest.Read(t, filepath.Join(m.dir, "log", "checkpoint")))
+		s, err := proof.ParseSigned(must.Read(t, filepath.Join(m.dir, "log", "checkpoint")))
 		must.OK(t, err)
 		return s.Size
 	}
 	first := m.git(m.work, "rev-parse", "HEAD")
 	m.run(0, first, log...)
 	begun := size()
-	if !bytes.Contains(clitest.Read(t, filepath.Join(m.dir, "report.json")), []byte(`"check": "log"`)) {
+	if !bytes.Contains(must.Read(t, filepath.Join(m.dir, "report.json")), []byte(`"check": "log"`)) {
 		t.Error("the report does not have the log")
 	}
 	before := m.push("README.md", "# changed\n")

@@ -22,7 +22,7 @@ func (m *mirrored) metrics() map[string]string {
 	m.t.Helper()
 	label := fmt.Sprintf("registry=%q", strings.TrimPrefix(m.server.URL, "http://")+"/origin")
 	samples := map[string]string{}
-	for row := range strings.Lines(string(clitest.Read(m.t, filepath.Join(m.dir, "metrics.prom")))) {
+	for row := range strings.Lines(string(must.Read(m.t, filepath.Join(m.dir, "metrics.prom")))) {
 		if strings.HasPrefix(row, "#") {
 			continue
 		}
@@ -119,7 +119,7 @@ func TestMirrorAssumesNoArchive(t *testing.T) {
 		t.Errorf("with a Receipt from the archive, the report assumes %q", rep.Assumed)
 	}
 	for _, name := range []string{"report.json", "report.html", "metrics.prom"} {
-		if strings.Contains(string(clitest.Read(t, filepath.Join(m.dir, name))), filepath.Join(m.dir, "archive")) {
+		if strings.Contains(string(must.Read(t, filepath.Join(m.dir, name))), filepath.Join(m.dir, "archive")) {
 			t.Errorf("%s names a path of this machine", name)
 		}
 	}
@@ -139,7 +139,7 @@ func TestMirrorNamesNoPath(t *testing.T) {
 	clean := func() {
 		t.Helper()
 		for _, name := range []string{"report.json", "report.html", "metrics.prom", "state.json", "checkpoint"} {
-			text := string(clitest.Read(t, filepath.Join(m.dir, name)))
+			text := string(must.Read(t, filepath.Join(m.dir, name)))
 			for _, path := range []string{peers, m.dir, m.world.Dir, filepath.Dir(m.origin), os.TempDir() + "/"} {
 				if at := strings.Index(text, path); at >= 0 {
 					t.Errorf("%s names a path: %.300s", name, text[max(0, at-100):])

@@ -34,7 +34,7 @@ func TestMirrorMoved(t *testing.T) {
 		t.Error("a directory that is not a mirror was made")
 	}
 	m.run(0, first)
-	name, _, _ := strings.Cut(string(clitest.Read(t, m.file("checkpoint"))), "\n")
+	name, _, _ := strings.Cut(string(must.Read(t, m.file("checkpoint"))), "\n")
 
 	// Another history, also one that --accepted takes: nothing moves.
 	m.git(root, "clone", "-q", "--bare", m.origin, "copied.git")
@@ -46,10 +46,10 @@ func TestMirrorMoved(t *testing.T) {
 	taken, line := filepath.Join(t.TempDir(), "accepted"), other+" consistency/history-rewritten the old one was lost\n"
 	must.OK(t, os.WriteFile(taken, []byte(line), 0o666))
 	files := func() string {
-		return string(clitest.Read(t, m.file("registry.git/config"))) +
+		return string(must.Read(t, m.file("registry.git/config"))) +
 			strings.Join(m.all("registry.git/objects/pack/*"), " ") +
-			strings.Join(m.all("registry.git/refs/*/*"), " ") + string(clitest.Read(t, m.file("checkpoint"))) +
-			string(clitest.Read(t, m.file("registry.git/refs/remotes/origin/main")))
+			strings.Join(m.all("registry.git/refs/*/*"), " ") + string(must.Read(t, m.file("checkpoint"))) +
+			string(must.Read(t, m.file("registry.git/refs/remotes/origin/main")))
 	}
 	was := files()
 	as(1, "/copied.git", "[history-rewritten]", first, "--moved-from", old)
@@ -63,16 +63,16 @@ func TestMirrorMoved(t *testing.T) {
 	// The old history and more.
 	second := m.push("README.md", "# on\n")
 	must.OK(t, os.Rename(m.origin, filepath.Join(root, "moved.git")))
-	config := string(clitest.Read(t, m.file("registry.git/config")))
+	config := string(must.Read(t, m.file("registry.git/config")))
 	moves := func(url string, flags ...string) {
 		t.Helper()
 		as(0, url, "origin-moved", second, flags...)
-		got, _, _ := strings.Cut(string(clitest.Read(t, m.file("checkpoint"))), "\n")
+		got, _, _ := strings.Cut(string(must.Read(t, m.file("checkpoint"))), "\n")
 		moved := m.state().Moved
 		if got != name || len(moved) != 1 || moved[0].From != old || moved[0].To != m.server.URL+"/moved.git" {
 			t.Errorf("the checkpoint is of %s; expected %s, and one move: %v", got, name, moved)
 		}
-		if text := string(clitest.Read(t, m.file("registry.git/config"))); !strings.Contains(text, "/moved.git") {
+		if text := string(must.Read(t, m.file("registry.git/config"))); !strings.Contains(text, "/moved.git") {
 			t.Errorf("the clone has\n%s", text)
 		}
 	}

@@ -47,10 +47,10 @@ func (m *mirrored) write(name, text string) {
 // TestMirrorStartCheckpoint edits the checkpoint in each way: nothing moves before it is verified.
 func TestMirrorStartCheckpoint(t *testing.T) {
 	m, first := running(t)
-	old := string(clitest.Read(t, m.file("checkpoint")))
+	old := string(must.Read(t, m.file("checkpoint")))
 	second := m.push("README.md", "# on\n")
 	m.run(0, second)
-	good := string(clitest.Read(t, m.file("checkpoint")))
+	good := string(must.Read(t, m.file("checkpoint")))
 	lines := strings.SplitAfter(good, "\n")
 	line := func(i int, text string) string {
 		edited := append([]string{}, lines...)
@@ -79,7 +79,7 @@ func TestMirrorStartCheckpoint(t *testing.T) {
 			!strings.Contains(out, "fix: put a good copy of the checkpoint back, or remove it") {
 			t.Errorf("%s: it says\n%s", name, out)
 		}
-		if got := string(clitest.Read(t, m.file("checkpoint"))); got != c.text {
+		if got := string(must.Read(t, m.file("checkpoint"))); got != c.text {
 			t.Errorf("%s: the checkpoint was replaced by %q", name, got)
 		}
 	}
@@ -89,7 +89,7 @@ func TestMirrorStartCheckpoint(t *testing.T) {
 	m.run(0, second)
 	must.OK(t, os.Remove(m.file("checkpoint")))
 	m.run(0, second)
-	if got := string(clitest.Read(t, m.file("checkpoint"))); got != good {
+	if got := string(must.Read(t, m.file("checkpoint"))); got != good {
 		t.Errorf("the checkpoint is %q; expected %q", got, good)
 	}
 	// A backup of an honest registry is put back: what is between is judged again.
@@ -127,7 +127,7 @@ func TestMirrorStartSignature(t *testing.T) {
 	flags := []string{"--sign-key", key, "--verify-key", public}
 	first := m.git(m.work, "rev-parse", "HEAD")
 	m.run(0, first, flags...)
-	good := string(clitest.Read(t, m.file("checkpoint")))
+	good := string(must.Read(t, m.file("checkpoint")))
 	m.run(0, first, flags...)
 	body, _, _ := strings.Cut(good, "\n\n")
 	second := m.push("README.md", "# on\n")
@@ -154,7 +154,7 @@ func TestMirrorDiverged(t *testing.T) {
 	must.OK(t, os.WriteFile(file, []byte(taken+" consistency/history-rewritten the maintainers said so\n"),
 		0o666))
 	m.run(0, taken, "--accepted", file)
-	moved := string(clitest.Read(t, m.file("state.json")))
+	moved := string(must.Read(t, m.file("state.json")))
 	// Killed between checkpoint and ref: the next run completes the rewrite that was accepted.
 	m.write(ref, second+"\n")
 	m.run(0, taken, "--accepted", file)
@@ -169,7 +169,7 @@ func TestMirrorDiverged(t *testing.T) {
 	must.OK(t, os.WriteFile(other, []byte(taken+" consistency/history-rewritten somebody else said so\n"),
 		0o666))
 	m.ends(1, "[checkpoint-diverged]", second, "--accepted", other)
-	if got := string(clitest.Read(t, m.file("checkpoint"))); !strings.Contains(got, "tip "+third) {
+	if got := string(must.Read(t, m.file("checkpoint"))); !strings.Contains(got, "tip "+third) {
 		t.Errorf("the checkpoint is %q", got)
 	}
 	m.run(0, third, "--accepted", file)
@@ -189,14 +189,14 @@ func TestMirrorUnwritable(t *testing.T) {
 				must.OK(t, os.Remove(m.file(name)))
 				must.OK(t, os.MkdirAll(m.file(name+"/x"), 0o777))
 			}
-			before := clitest.Read(t, m.file("checkpoint"))
+			before := must.Read(t, m.file("checkpoint"))
 			m.push("implementations/eve.json", m.edited("implementations/eve.json"))
 			for range 2 {
 				if out := m.ends(2, "[local-write]", first); !strings.Contains(out, "fix: free space on its disk") {
 					t.Errorf("it says\n%s", out)
 				}
 			}
-			if !bytes.Equal(before, clitest.Read(t, m.file("checkpoint"))) {
+			if !bytes.Equal(before, must.Read(t, m.file("checkpoint"))) {
 				t.Error("the checkpoint moved")
 			}
 		})
@@ -205,7 +205,7 @@ func TestMirrorUnwritable(t *testing.T) {
 
 // edited is the text of a file of the registry with a change that leaves it what it was.
 func (m *mirrored) edited(path string) string {
-	return string(clitest.Read(m.t, filepath.Join(m.work, path))) + "\n"
+	return string(must.Read(m.t, filepath.Join(m.work, path))) + "\n"
 }
 
 // unwritable has a directory refuse new files until the test ends.

@@ -143,7 +143,7 @@ func (m *mirrored) shows(verified string) {
 
 func (m *mirrored) report() (rep verdict.Report) {
 	m.t.Helper()
-	text := clitest.Read(m.t, filepath.Join(m.dir, "report.json"))
+	text := must.Read(m.t, filepath.Join(m.dir, "report.json"))
 	must.OK(m.t, json.Unmarshal(text, &rep))
 	clitest.Matches(m.t, "report", text)
 	return rep
@@ -166,7 +166,7 @@ func TestMirror(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	clitest.Matches(t, "mirror-state", clitest.Read(t, filepath.Join(m.dir, "state.json")))
+	clitest.Matches(t, "mirror-state", must.Read(t, filepath.Join(m.dir, "state.json")))
 	m.run(0, first)
 	second := m.push("README.md", "# changed\n")
 	m.run(0, second)
@@ -225,10 +225,10 @@ func TestMirror(t *testing.T) {
 	third = fourth
 	m.run(0, third, "--accepted", file)
 
-	report := clitest.Read(t, filepath.Join(m.dir, "report.json"))
+	report := must.Read(t, filepath.Join(m.dir, "report.json"))
 	m.server.Close()
 	m.says("try again later", 3, third, "--accepted", file)
-	if !bytes.Equal(report, clitest.Read(t, filepath.Join(m.dir, "report.json"))) {
+	if !bytes.Equal(report, must.Read(t, filepath.Join(m.dir, "report.json"))) {
 		t.Error("an origin that is down changed the report")
 	}
 }
@@ -452,7 +452,7 @@ func TestMirrorPeersNeeded(t *testing.T) {
 	m.run(3, "", append(both, "--peers-needed", "2")...)
 	m.run(0, first, append(both, "--peers-needed", "1")...)
 	peers := func(state string) string { return fmt.Sprintf("state=%q} 1\n", state) }
-	metrics := string(clitest.Read(t, filepath.Join(m.dir, "metrics.prom")))
+	metrics := string(must.Read(t, filepath.Join(m.dir, "metrics.prom")))
 	if !strings.Contains(metrics, peers("unavailable")) || !strings.Contains(metrics, peers("same")) {
 		t.Errorf("the metrics say nothing of the dead peer:\n%s", metrics)
 	}
@@ -565,14 +565,14 @@ func TestMirrorRefusesRecords(t *testing.T) {
 	}
 	// A run that a signal ends judges too little to say that it is refused no more.
 	slow, asked := stalling(t)
-	before := clitest.Read(t, filepath.Join(m.dir, "report.json"))
+	before := must.Read(t, filepath.Join(m.dir, "report.json"))
 	args := m.args("--every", "1h", "--peer", slow+"/r")
 	at := slices.Index(args, "--at")
 	cmd := exec.Command("oap-gate", slices.Delete(args, at, at+2)...)
 	must.OK(t, cmd.Start())
 	<-asked
 	ends(t, cmd)
-	if !bytes.Equal(before, clitest.Read(t, filepath.Join(m.dir, "report.json"))) {
+	if !bytes.Equal(before, must.Read(t, filepath.Join(m.dir, "report.json"))) {
 		t.Error("a run that was interrupted changed the report")
 	}
 }
@@ -684,7 +684,7 @@ func TestMirrorKilled(t *testing.T) {
 		} else if err != nil {
 			t.Fatal(err)
 		}
-		found := tip.FindSubmatch(clitest.Read(t, filepath.Join(m.dir, "checkpoint")))
+		found := tip.FindSubmatch(must.Read(t, filepath.Join(m.dir, "checkpoint")))
 		if found == nil {
 			t.Fatal("the checkpoint is torn")
 		}

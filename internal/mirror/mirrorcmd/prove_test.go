@@ -57,8 +57,7 @@ func TestProve(t *testing.T) {
 	if _, told := p.run(t, 0, write...); !strings.Contains(told, "listed and unrevoked") {
 		t.Errorf("told %q", told)
 	}
-	first, err := os.ReadFile(file)
-	must.OK(t, err)
+	first := must.Read(t, file)
 	if out, _ := p.run(t, 0, check...); !strings.Contains(out, "\npass: ") {
 		t.Errorf("checked as\n%s", out)
 	}
@@ -81,8 +80,7 @@ func TestProve(t *testing.T) {
 		if name == "large" {
 			must.OK(t, os.WriteFile(kept, bytes.Repeat([]byte("x"), proof.MaxFile+1), 0o666))
 		}
-		before, err := os.ReadFile(kept)
-		must.OK(t, err)
+		before := must.Read(t, kept)
 		over := slices.Clone(write)
 		over[slices.Index(over, file)] = kept
 		_, told := p.run(t, 2, over...)

@@ -25,8 +25,7 @@ func TestTamperedBundle(t *testing.T) {
 			return status, out
 		}
 		run(append([]string{"audit", "--rev", "main", "--record", bundle}, w.Args()...)...)
-		text, err := os.ReadFile(bundle)
-		must.OK(t, err)
+		text := must.Read(t, bundle)
 		head, err := w.Repo.RevParse("main")
 		must.OK(t, err)
 		for _, c := range []struct {

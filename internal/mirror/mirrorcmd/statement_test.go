@@ -106,7 +106,7 @@ func TestStatementOfAudit(t *testing.T) {
 	if code, out := clitest.Program(t, flags...); code != 0 || strings.Contains(out, "no statement") {
 		t.Fatalf("exit status %d\n%s", code, out)
 	}
-	s := readStatement(t, clitest.Read(t, file), key)
+	s := readStatement(t, must.Read(t, file), key)
 	p := s.Predicate
 	if len(s.Subject) != 1 || s.Subject[0].Digest["gitCommit"] != c.Git("rev-parse", "HEAD") ||
 		p.ResourceURI != "git+https://registry.example/oap" || p.VerificationResult != "PASSED" ||
@@ -135,7 +135,7 @@ func TestStatementKilled(t *testing.T) {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	took := time.Since(began)
-	readStatement(t, clitest.Read(t, file), key)
+	readStatement(t, must.Read(t, file), key)
 	const kills, older = 40, `{"mediaType":"application/vnd.dev.sigstore.bundle.v0.3+json"}`
 	none := 0
 	for n := range kills {
@@ -184,7 +184,7 @@ func TestStatementOfMirror(t *testing.T) {
 	args := slices.Concat([]string{"mirror", server.URL + "/origin.git", filepath.Join(t.TempDir(), "m"), "--origin",
 		"registry.example/oap", "--report", "vsa=" + file}, sign)
 	clitest.Run(t, 0, "", args...)
-	s := readStatement(t, clitest.Read(t, file), key)
+	s := readStatement(t, must.Read(t, file), key)
 	if len(s.Subject) != 1 || s.Subject[0].Digest["gitCommit"] != c.Git("rev-parse", "HEAD") ||
 		s.Predicate.ResourceURI != "git+https://registry.example/oap" {
 		t.Errorf("%+v", s)

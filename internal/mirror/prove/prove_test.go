@@ -66,8 +66,7 @@ func TestVectors(t *testing.T) {
 	must.OK(t, json.Unmarshal(text, &v))
 	for _, want := range v.Logs {
 		c := gittest.New(t)
-		stream, err := os.ReadFile(filepath.Join(shared, want.History))
-		must.OK(t, err)
+		stream := must.Read(t, filepath.Join(shared, want.History))
 		c.GitInput(string(stream), "fast-import", "--quiet")
 		h := logged(t, c.Dir, want.Branches...)
 		if got := string(h.Last.Text()); h.Log.Size() != int64(len(want.Entries)) ||

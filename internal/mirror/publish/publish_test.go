@@ -496,8 +496,7 @@ func TestDamaged(t *testing.T) {
 		p := newPublished(t, 2)
 		p.run()
 		file := filepath.Join(p.dir, name)
-		text, err := os.ReadFile(file)
-		must.OK(t, err)
+		text := must.Read(t, file)
 		for i, damaged := range [][]byte{nil, text[:len(text)/2],
 			bytes.Replace(text, []byte("\n2\n"), []byte("\n1\n"), 1),
 			bytes.Replace(text, []byte("log.example\n"), []byte("other.example\n"), 1)} {

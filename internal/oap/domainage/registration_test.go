@@ -3,7 +3,6 @@ package domainage
 import (
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -220,8 +219,7 @@ func TestFromWHOISForms(t *testing.T) {
 		t.Fatalf("reading testdata: %d files, %v", len(files), err)
 	}
 	for _, file := range files {
-		text, err := os.ReadFile(file)
-		must.OK(t, err)
+		text := must.Read(t, file)
 		head, body, _ := strings.Cut(string(text), "\n")
 		var domain, want string
 		if _, err := fmt.Sscan(head, &domain, &want); err != nil {

@@ -7,7 +7,6 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"math/big"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -176,8 +175,7 @@ func TestExamplesComplete(t *testing.T) {
 	known := strings.Fields(strings.Join(examples, " "))
 	names := regexp.MustCompile(`\b(?:listing|publish|key|by): (\w+)`)
 	for _, file := range append(files, "../../cli/demo/demo.go", "../../cli/demo/keep.go") {
-		text, err := os.ReadFile(file)
-		must.OK(t, err)
+		text := must.Read(t, file)
 		for _, name := range names.FindAllStringSubmatch(string(text), -1) {
 			if !slices.Contains(known, name[1]) {
 				t.Errorf("%s: add the name %s", file, name[1])

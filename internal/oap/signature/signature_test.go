@@ -10,7 +10,6 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"reflect"
 	"strconv"
 	"strings"
@@ -49,8 +48,7 @@ type vectors struct {
 
 func load(t testing.TB) *vectors {
 	t.Helper()
-	text, err := os.ReadFile("testdata/vectors.json")
-	must.OK(t, err)
+	text := must.Read(t, "testdata/vectors.json")
 	v := new(vectors)
 	must.OK(t, json.Unmarshal(text, v))
 	return v

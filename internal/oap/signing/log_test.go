@@ -16,8 +16,7 @@ func TestWriteLogKey(t *testing.T) {
 	const origin = "registry.example.org/oap/log"
 	public, err := WriteLogKey(file, origin)
 	must.OK(t, err)
-	text, err := os.ReadFile(file)
-	must.OK(t, err)
+	text := must.Read(t, file)
 	private, found := strings.CutPrefix(string(text), "oap-gate log key v1\n")
 	signer, err := note.NewSigner(strings.TrimSuffix(private, "\n"))
 	if err != nil || !found || signer.Name() != origin {

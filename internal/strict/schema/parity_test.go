@@ -2,7 +2,6 @@ package schema
 
 import (
 	"encoding/json"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -25,8 +24,7 @@ type parityCase struct {
 
 func parityCases(t testing.TB) []parityCase {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join("testdata", "ajv-parity.json"))
-	must.OK(t, err)
+	text := must.Read(t, filepath.Join("testdata", "ajv-parity.json"))
 	var file struct{ Cases []parityCase }
 	must.OK(t, json.Unmarshal(text, &file))
 	return file.Cases

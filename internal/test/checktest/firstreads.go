@@ -50,8 +50,7 @@ func firstReads(t *testing.T, w *fixture.World) {
 	lacking(t, strings.TrimSuffix(pack, "pack")+"idx", func(name []byte, damage func()) {
 		failed += compare(fmt.Sprintf("object %x", name), judgedApart(t, w, facts, damage, func() {}))
 	})
-	whole, err := os.ReadFile(pack)
-	must.OK(t, err)
+	whole := must.Read(t, pack)
 	failed += compare("objects", judgedApart(t, w, facts, func() {}, func() {
 		if err := os.Truncate(pack, 0); err != nil {
 			t.Error(err)

@@ -78,8 +78,7 @@ func Without(t *testing.T, w *fixture.World, ways ...Way) (objects, failed int) 
 // lacking calls f for each object of a pack, with what removes the object from the pack's index until f returns.
 func lacking(t *testing.T, path string, f func(name []byte, damage func())) {
 	t.Helper()
-	index, err := os.ReadFile(path)
-	must.OK(t, err)
+	index := must.Read(t, path)
 	const names = 8 + 256*4 // of version 2, as gitformat-pack(5) says
 	for n := range int(binary.BigEndian.Uint32(index[names-4:])) {
 		name := index[names+n*sha1.Size:][:sha1.Size]
@@ -102,8 +101,7 @@ func Vanishing(t *testing.T, w *fixture.World, find func(repo *registry.Reposito
 	if err != nil || len(packs) != 1 {
 		t.Fatalf("the repository has %d packs, %v; expected one", len(packs), err)
 	}
-	whole, err := os.ReadFile(packs[0])
-	must.OK(t, err)
+	whole := must.Read(t, packs[0])
 	want, calls, failed := "", int64(0), 0
 	for last := int64(0); last <= calls; last++ {
 		var asked atomic.Int64

@@ -64,14 +64,6 @@ func Run(t *testing.T, want int, text string, args ...string) string {
 // NoEnvironment has no variable.
 func NoEnvironment(string) string { return "" }
 
-// Read returns the content of a file.
-func Read(t *testing.T, path string) []byte {
-	t.Helper()
-	data, err := os.ReadFile(path)
-	must.OK(t, err)
-	return data
-}
-
 // Build builds the registry and the web that spec describes, until the test ends.
 func Build(t testing.TB, spec string) *fixture.World {
 	t.Helper()

@@ -240,7 +240,7 @@ func inEveryFormat(t *testing.T, formats []report.Format, args, first, others []
 		}
 	}
 	for _, format := range append(report.Names(formats), "summary") {
-		text := string(clitest.Read(t, filepath.Join(dir, format)))
+		text := string(must.Read(t, filepath.Join(dir, format)))
 		switch format {
 		case "github":
 			annotationsOnly(t, text)
@@ -404,8 +404,7 @@ func asAction(t *testing.T, w *fixture.World) {
 	}
 	inert(t, "the summary", string(summary))
 	asViewed(t, "markdown", string(summary))
-	outputs, err := os.ReadFile(env["GITHUB_OUTPUT"])
-	must.OK(t, err)
+	outputs := must.Read(t, env["GITHUB_OUTPUT"])
 	values, err := ghtest.Outputs(string(outputs))
 	must.OK(t, err)
 	for name, value := range values {

@@ -116,8 +116,7 @@ func TestHostileTargetsInMemory(t *testing.T) {
 			if most > maxVerifyMemoryTaken {
 				t.Errorf("the run took %d MiB, want at most %d", most>>20, maxVerifyMemoryTaken>>20)
 			}
-			text, err := os.ReadFile(report)
-			must.OK(t, err)
+			text := must.Read(t, report)
 			if n := strings.Count(string(text), `{"step":"`+c.step+`","ok":false,`); n != 64 {
 				t.Errorf("step %s stopped %d targets, want 64", c.step, n)
 			}

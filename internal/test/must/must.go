@@ -1,7 +1,10 @@
 // Package must ends tests that cannot continue.
 package must
 
-import "testing"
+import (
+	"os"
+	"testing"
+)
 
 // OK ends the test with err unless it is nil.
 func OK(t testing.TB, err error) {
@@ -9,4 +12,12 @@ func OK(t testing.TB, err error) {
 	if err != nil {
 		t.Fatal(err)
 	}
+}
+
+// Read returns the content of a file.
+func Read(t testing.TB, path string) []byte {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	OK(t, err)
+	return data
 }

@@ -306,8 +306,7 @@ func lines(of []hit) string {
 
 // TestRewrites checks that the old texts are found, as far as the rules can see them, and that no new text is.
 func TestRewrites(t *testing.T) {
-	text, err := os.ReadFile("testdata/rewrites.txt")
-	must.OK(t, err)
+	text := must.Read(t, "testdata/rewrites.txt")
 	rows := strings.Split(strings.TrimSpace(string(text)), "\n\n")
 	if len(rows) != 47 {
 		t.Errorf("%d rewrites; expected 47", len(rows))
@@ -378,8 +377,7 @@ type T struct {
 
 // TestGoodSentences checks that plain English passes, also where it comes near to an expression.
 func TestGoodSentences(t *testing.T) {
-	text, err := os.ReadFile("testdata/good.txt")
-	must.OK(t, err)
+	text := must.Read(t, "testdata/good.txt")
 	sentences := strings.Split(strings.TrimSpace(string(text)), "\n")
 	if len(sentences) < 40 {
 		t.Errorf("%d sentences; expected at least 40", len(sentences))

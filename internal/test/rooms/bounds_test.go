@@ -144,8 +144,7 @@ func countLines(t *testing.T) bounds {
 }
 
 func linesOf(t *testing.T, path string) int {
-	text, err := os.ReadFile(path)
-	must.OK(t, err)
+	text := must.Read(t, path)
 	return strings.Count(string(text), "\n")
 }
 
@@ -191,8 +190,7 @@ func gitText(t *testing.T, args ...string) (string, error) {
 // keepBounds checks each count against its row, and the rows against those of the merge base.
 func keepBounds(t *testing.T) {
 	path := filepath.Join(root, filepath.FromSlash(boundsFile))
-	text, err := os.ReadFile(path)
-	must.OK(t, err)
+	text := must.Read(t, path)
 	rows, err := readBounds(string(text))
 	if err != nil {
 		t.Fatalf("%s: %v", boundsFile, err)

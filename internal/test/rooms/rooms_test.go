@@ -176,8 +176,7 @@ func inRooms(t *testing.T, dir string) (problems []string) {
 			}
 		}
 		for _, file := range p.files {
-			text, err := os.ReadFile(file)
-			must.OK(t, err)
+			text := must.Read(t, file)
 			if p.path == "internal/"+p.room() &&
 				strings.Contains(string(text), "// Package "+p.room()+" "+room.sentence+".\n") {
 				said[p.room()] = true
@@ -194,8 +193,7 @@ func inRooms(t *testing.T, dir string) (problems []string) {
 			}
 		}
 	}
-	guide, err := os.ReadFile(filepath.Join(root, "CONTRIBUTING.md"))
-	must.OK(t, err)
+	guide := must.Read(t, filepath.Join(root, "CONTRIBUTING.md"))
 	within := 0
 	for name, room := range rooms {
 		line := fmt.Sprintf("\n    %2d %-12s %s", room.level, name, room.sentence)

@@ -387,8 +387,7 @@ func TestEveryCheckHasScripts(t *testing.T) {
 		warns := c.ID == "name-similarity"
 		found := false
 		for _, f := range files {
-			text, err := os.ReadFile(f)
-			must.OK(t, err)
+			text := must.Read(t, f)
 			for line := range strings.Lines(string(text)) {
 				line = strings.TrimSpace(line)
 				found = found || line == "failed "+c.ID || warns && strings.HasPrefix(line, "finding "+c.ID+" ") &&
