@@ -62,7 +62,7 @@ const (
 // Check gates the range base..head of a clone: what a pull request would do to the registry. An empty base is the main
 // branch of the clone's remote, an empty head is HEAD.
 func Check(ctx context.Context, repo *registry.Repository, base, head string, w Web, o Options) (*Report, error) {
-	return run(ctx, repo, w, maxCheck, func(src evidence.Source) (*Report, error) {
+	return run(ctx, repo.Usable(), w, maxCheck, func(src evidence.Source) (*Report, error) {
 		if o.Strict {
 			return nil, remedy.Errorf("leave it out", "Strict is an option of Audit")
 		}
@@ -90,7 +90,7 @@ func Check(ctx context.Context, repo *registry.Repository, base, head string, w 
 
 // Audit judges the first-parent history of a clone and all its records at a commit; an empty rev is HEAD.
 func Audit(ctx context.Context, repo *registry.Repository, rev string, w Web, o Options) (*Report, error) {
-	rep, err := run(ctx, repo, w, maxAudit, func(src evidence.Source) (*Report, error) {
+	rep, err := run(ctx, repo.Usable(), w, maxAudit, func(src evidence.Source) (*Report, error) {
 		if o.DenyGovernance {
 			return nil, remedy.Errorf("leave it out", "DenyGovernance is an option of Check")
 		}
@@ -136,40 +136,33 @@ func Verify(ctx context.Context, target string, w Web, o VerifyOptions) (*Verifi
 	if o.Registry != nil {
 		unusable = o.Registry.Usable()
 	}
-	if err := ended(ctx, unusable); err != nil {
-		return nil, err
-	}
-	src, done, err := w.source(maxVerify)
-	if err != nil {
-		return nil, err
-	}
-	defer done()
-	r := verify.Run{Now: src.Now(), Clone: o.Registry, Jobs: 1, Source: src, Keep: w.keeps != nil,
-		Config: verify.Config{Tool: version(), Assumed: w.names(o)}}
-	if w.bundle != nil {
-		err = verifyAgain(ctx, &r, target, w.bundle, o)
-	} else {
-		err = verifyNow(ctx, &r, target, o)
-	}
-	if err != nil {
-		return nil, ended(ctx, err)
-	}
-	var found *Verification
-	err = r.Verify(ctx, func(rep *verify.Report) error { found = rep; return nil })
-	if err == nil && found.Verdict == verdict.Errored {
-		err = remedy.Errorf(found.Remedy, "%s", found.Error)
-	}
-	if err := ended(ctx, err); err != nil {
-		return nil, err
-	}
-	w.keeps.keep(r.Bundle)
-	return found, nil
+	return run(ctx, unusable, w, maxVerify, func(src evidence.Source) (found *Verification, err error) {
+		r := verify.Run{Now: src.Now(), Clone: o.Registry, Jobs: 1, Source: src, Keep: w.keeps != nil,
+			Config: verify.Config{Tool: version(), Assumed: w.names(o)}}
+		if w.bundle != nil {
+			err = verifyAgain(ctx, &r, target, w.bundle, o)
+		} else {
+			err = verifyNow(ctx, &r, target, o)
+		}
+		if err == nil {
+			err = r.Verify(ctx, func(rep *verify.Report) error { found = rep; return nil })
+		}
+		switch {
+		case err != nil:
+		case found.Verdict == verdict.Errored:
+			err = remedy.Errorf(found.Remedy, "%s", found.Error)
+		default:
+			w.keeps.keep(r.Bundle)
+		}
+		return found, err
+	})
 }
 
-// run opens the source of a call and judges by it. If the call was asked to end, run returns no report.
-func run(ctx context.Context, repo *registry.Repository, w Web, mostBytes int64,
-	judged func(evidence.Source) (*Report, error)) (*Report, error) {
-	if err := ended(ctx, repo.Usable()); err != nil {
+// run opens the source of a call and judges by it. If the call was asked to end, run returns no report; unusable says
+// why its clone cannot be read.
+func run[T any](ctx context.Context, unusable error, w Web, mostBytes int64,
+	judged func(evidence.Source) (*T, error)) (*T, error) {
+	if err := ended(ctx, unusable); err != nil {
 		return nil, err
 	}
 	src, done, err := w.source(mostBytes)
