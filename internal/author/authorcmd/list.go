@@ -171,10 +171,7 @@ func (o *listOptions) list(ctx context.Context, sys frame.IO) error {
 	switch o.format {
 	case "json":
 		// Which streams: a hundred thousand rows are not held a second time as text.
-		quoted := json.MarshalToFunc(func(e *jsontext.Encoder, text string) error {
-			return e.WriteValue(listing.Quote(strings.ToValidUTF8(text, "\ufffd"))) // a file's name is any bytes
-		})
-		if err := json.MarshalWrite(out, rows, json.WithMarshalers(quoted), jsontext.PreserveRawStrings(true),
+		if err := json.MarshalWrite(escaped{out}, rows, jsontext.AllowInvalidUTF8(true), // a file's name is any bytes
 			jsontext.WithIndent("  ")); err != nil {
 			return err
 		}
@@ -200,7 +197,7 @@ func (o *listOptions) list(ctx context.Context, sys frame.IO) error {
 	return nil
 }
 
-// escaped writes JSON that is as harmless in a log as the JSON report. Each write has whole lines.
+// escaped writes JSON that is as harmless in a log as the JSON report. Each write has whole lines or tokens.
 type escaped struct{ to io.Writer }
 
 func (e escaped) Write(lines []byte) (int, error) {
