@@ -28,7 +28,6 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/judge"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/judge/chosen"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/level"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/receipt/explain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verify"
@@ -233,9 +232,6 @@ func verifyNow(ctx context.Context, r *verify.Run, target string, o VerifyOption
 		return remedy.Errorf("give one of them", "Registry excludes WithoutRegistry")
 	case o.MaxAge != 0 && o.MaxAge < time.Second:
 		return remedy.Errorf("give at least 1s, or 0 for a warning from 14 days on", "MaxAge is %s", o.MaxAge)
-	case o.Level != "" && !level.Level(o.Level).Exists():
-		return remedy.Errorf("the levels are L0 to L5, L1-NC, L3-NC, L5-FINANCE, L5-ORG, W1 to W3 and C1 to C3",
-			"Level %q is not a level", o.Level)
 	}
 	if o.Registry != nil {
 		if err := r.Open(ctx, o.Registry.MirrorFolder(), o.Rev, &flags); err != nil {

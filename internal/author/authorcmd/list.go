@@ -109,10 +109,7 @@ func (o *listOptions) check(f *pflag.FlagSet) error {
 	if l := level.Level(strings.TrimSuffix(o.level, "+")); o.level != "" && l.Base() < 0 {
 		return remedy.Errorf("write it like L2, L1-NC or L2+", "--level %q is not a level", o.level)
 	}
-	if _, err := did.Parse(o.did); o.did != "" && err != nil {
-		return remedy.Errorf("write it like did:web:tool.example", "--did: %v", err)
-	}
-	return nil
+	return checkDID(o.did)
 }
 
 func (o *listOptions) list(ctx context.Context, sys frame.IO) error {
