@@ -825,6 +825,8 @@ func TestRules(t *testing.T) {
 	}{
 		"sound": {documented(t), "pass pass pass pass pass pass pass pass pass pass pass pass skip"},
 		"empty": {tree{}, "fail skip skip skip skip skip pass skip skip fail fail pass skip"},
+		"another workflow alone": {tree{".github/workflows/x.yml": "on: push\njobs: {a: {steps: [{run: x}]}}"},
+			"fail skip skip skip skip skip pass skip skip fail fail pass skip"},
 		"unreadable": {tree{".github/workflows/x.yml": "&a [*a]"},
 			"inconclusive skip skip skip skip skip skip skip skip fail fail pass skip"},
 	} {
