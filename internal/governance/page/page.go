@@ -43,14 +43,7 @@ var ErrLimit = errors.New("too large to be rendered")
 
 // fits returns ErrLimit for a text that is larger than what is rendered.
 func fits(text string) error {
-	exceeds := func(n int, what string, most int) error {
-		return remedy.Errorf("split the text into several files",
-			"%w: it has %d %s; expected at most %d", ErrLimit, n, what, most)
-	}
-	if len(text) > maxMarkdown {
-		return exceeds(len(text), "bytes of Markdown", maxMarkdown)
-	}
-	lines, bars, pairs, marks := 0, 0, 0, 0 // marks: since the last blank line; pairs: before it
+	lines, bars, nested, pairs, marks := 0, 0, 0, 0, 0 // marks: since the last blank line; pairs: before it
 	for line := range strings.Lines(text) {
 		lines++
 		bars = max(bars, strings.Count(line, "|"))
@@ -60,21 +53,27 @@ func fits(text string) error {
 		for _, mark := range []string{"*", "_", "~", "["} {
 			marks += strings.Count(line, mark)
 		}
-		nested := 0
+		inside := 0
 		for i := 0; i < len(line) && strings.IndexByte("> \t-+*.)0123456789", line[i]) >= 0; i++ {
 			if line[i] == '>' || i > 0 && line[i] <= ' ' && strings.IndexByte("-+*.)", line[i-1]) >= 0 {
-				nested++
+				inside++
 			}
 		}
-		if nested > maxNested {
-			return exceeds(nested, "quotes and lists within one another", maxNested)
-		}
-		if all := pairs + marks*marks; all > maxPairs {
-			return exceeds(all, "pairs of marks of emphasis and links without a blank line between", maxPairs)
-		}
+		nested = max(nested, inside)
 	}
-	if bars*lines > maxCells {
-		return exceeds(bars*lines, "possible cells of a table, by the most | of a line times the lines", maxCells)
+	for _, limit := range []struct {
+		n, most int
+		what    string
+	}{
+		{len(text), maxMarkdown, "bytes of Markdown"},
+		{nested, maxNested, "quotes and lists within one another"},
+		{pairs + marks*marks, maxPairs, "pairs of marks of emphasis and links without a blank line between"},
+		{bars * lines, maxCells, "possible cells of a table, by the most | of a line times the lines"},
+	} {
+		if limit.n > limit.most {
+			return remedy.Errorf("split the text into several files", "%w: it has %d %s; expected at most %d",
+				ErrLimit, limit.n, limit.what, limit.most)
+		}
 	}
 	return nil
 }
@@ -191,19 +190,27 @@ func Plain(text string) string {
 	return strings.Join(strings.Fields(text), " ")
 }
 
-// keyWord matches a word of RFC 2119 among words of ASCII.
-var keyWord = plain.Pattern(`\b_*((?:MUST|SHALL|SHOULD)(?: NOT)?|(?:NOT )?RECOMMENDED|REQUIRED|MAY|OPTIONAL)_*\b`)
-
 // KeyWords returns the words of RFC 2119 in a text that Plain returned, in order.
 func KeyWords(text string) (out []string) {
-	text = strings.Map(func(r rune) rune {
-		if r >= utf8.RuneSelf && isWord(r) {
-			return 'x' // as a part of a word
+	for part := range strings.FieldsFuncSeq(text, func(r rune) bool { return r != ' ' && !isWord(r) }) {
+		before := ""
+		for word := range strings.SplitSeq(part, " ") {
+			switch word = strings.Trim(word, "_"); word {
+			case "NOT":
+				if before == "MUST" || before == "SHALL" || before == "SHOULD" {
+					out[len(out)-1] += " NOT"
+					word = ""
+				}
+			case "MUST", "SHALL", "SHOULD", "REQUIRED", "MAY", "OPTIONAL":
+				out = append(out, word)
+			case "RECOMMENDED":
+				if before == "NOT" {
+					word = "NOT RECOMMENDED"
+				}
+				out = append(out, word)
+			}
+			before = word
 		}
-		return r
-	}, text)
-	for _, m := range keyWord().FindAllStringSubmatch(text, -1) {
-		out = append(out, m[1])
 	}
 	return out
 }
@@ -271,28 +278,17 @@ func (b *Block) Cells() (cells []string) {
 var struck = plain.Pattern(`(?i)<(?:del|s|strike)[\s/>]`)
 
 // Blocks returns the blocks of a text, in order.
-func (t *Text) Blocks() []*Block {
-	var out []*Block
-	var heading *Block // the last one
-	text := []byte(t.Source)
-	line, begin, first := 1, 0, 0 // number of the last block's line; offsets of its source and of that line
+func (t *Text) Blocks() (out []*Block) {
+	var begins []int // offset of the first line of each block
+	document := []byte(t.Source)
 	add := func(at, level int, n ast.Node) {
-		at = max(bytes.LastIndexByte(text[:max(at, 0)], '\n')+1, first)
-		line += strings.Count(t.Source[first:at], "\n")
-		first = at
-		if len(out) > 0 { // what is above the first block is a part of it
-			out[len(out)-1].Source = strings.Trim(t.Source[begin:at], "\r\n")
-			begin = at
+		at = strings.LastIndexByte(t.Source[:max(at, 0)], '\n') + 1
+		if len(begins) > 0 {
+			at = max(at, begins[len(begins)-1])
 		}
-		for level > 0 && heading != nil && heading.Level >= level {
-			heading = heading.Above
-		}
-		b := &Block{Line: line, Level: level, Above: heading, document: text, node: n,
-			Header: n != nil && n.Kind() == extensionast.KindTableHeader}
-		if level > 0 {
-			heading = b
-		}
-		out = append(out, b)
+		begins = append(begins, at)
+		out = append(out, &Block{Level: level, document: document, node: n,
+			Header: n != nil && n.Kind() == extensionast.KindTableHeader})
 	}
 	if !t.IsMarkdown() {
 		at, begun := 0, false
@@ -320,8 +316,23 @@ func (t *Text) Blocks() []*Block {
 		add(at, level, n)
 		return false
 	})
-	if len(out) > 0 {
-		out[len(out)-1].Source = strings.Trim(t.Source[begin:], "\r\n")
+	var heading *Block // the last one
+	line, before, begin := 1, 0, 0
+	for i, b := range out {
+		line += strings.Count(t.Source[before:begins[i]], "\n")
+		before = begins[i]
+		end := len(t.Source)
+		if i+1 < len(out) {
+			end = begins[i+1]
+		}
+		b.Line, b.Source = line, strings.Trim(t.Source[begin:end], "\r\n")
+		begin = end // what is above the first block is a part of it
+		for b.Level > 0 && heading != nil && heading.Level >= b.Level {
+			heading = heading.Above
+		}
+		if b.Above = heading; b.Level > 0 {
+			heading = b
+		}
 	}
 	return out
 }

@@ -110,20 +110,13 @@ func (t *Tree) reachable(s *schema) (all []*schema) {
 	return all
 }
 
-// surroundings are the settings of all subschemas that some roots of a tree lead to, and who refers to them.
-type surroundings struct {
-	settings map[*schema]setting
-	users    map[*schema][]*schema
-}
-
-// surroundings returns those of the schemas at some paths.
-func (c *Comparison) surroundings(t *Tree, paths iter.Seq[string]) surroundings {
-	all := surroundings{map[*schema]setting{}, map[*schema][]*schema{}}
+// surroundings returns the settings of all subschemas that the schemas at some paths of a tree lead to.
+func (c *Comparison) surroundings(t *Tree, paths iter.Seq[string]) map[*schema]setting {
+	all := map[*schema]setting{}
 	var queue []*schema
-	known := map[*schema]bool{} // as users: one is queued again where its setting grows
 	add := func(s *schema, x setting) {
-		old, seen := all.settings[s]
-		if all.settings[s] = old | x; !seen || old|x != old {
+		old, seen := all[s]
+		if all[s] = old | x; !seen || old|x != old {
 			queue = append(queue, s)
 		}
 	}
@@ -132,13 +125,10 @@ func (c *Comparison) surroundings(t *Tree, paths iter.Seq[string]) surroundings 
 			add(f.root, positive)
 		}
 	}
-	for len(queue) > 0 {
+	for len(queue) > 0 && c.spend(1) {
 		s := queue[len(queue)-1]
 		queue = queue[:len(queue)-1]
-		if !c.spend(1) {
-			break
-		}
-		x := all.settings[s]
+		x := all[s]
 		if s.seesEvaluated() {
 			x |= unevaluated
 		}
@@ -148,12 +138,8 @@ func (c *Comparison) surroundings(t *Tree, paths iter.Seq[string]) surroundings 
 		targets := t.reachable(s)
 		c.spend(len(targets))
 		for _, target := range targets {
-			if !known[s] {
-				all.users[target] = append(all.users[target], s)
-			}
 			add(target, x)
 		}
-		known[s] = true
 	}
 	return all
 }
@@ -161,8 +147,8 @@ func (c *Comparison) surroundings(t *Tree, paths iter.Seq[string]) surroundings 
 // Comparison is of two trees. It is not safe for concurrent use, and what all its calls take has one bound.
 type Comparison struct {
 	old, new      *Tree
-	oldOf         map[string]string // new path to old path, for schemas that are reported at their own places
-	before, after surroundings
+	oldOf         map[string]string   // new path to old path, for schemas that are reported at their own places
+	before, after map[*schema]setting // what surrounds the schemas of the two
 	known         map[[2]string][]Difference
 	left          int // steps
 	depth         int // references that are being followed
@@ -171,7 +157,7 @@ type Comparison struct {
 	more          map[int]int // number of further differences, by the index of the reported one
 	walked        map[pair]bool
 	patterns      map[string]func(string) bool
-	complete      map[*schema]*group
+	together      map[*schema][]*schema // old schemas that may apply to one place
 }
 
 type noted struct {
@@ -186,7 +172,7 @@ type pair struct {
 
 func newComparison(old, new *Tree, oldOf map[string]string) *Comparison {
 	return &Comparison{old: old, new: new, oldOf: oldOf, left: maxSteps, known: map[[2]string][]Difference{},
-		patterns: map[string]func(string) bool{}, complete: map[*schema]*group{}}
+		patterns: map[string]func(string) bool{}}
 }
 
 // spend takes steps from what is left, and reports whether there were as many.
@@ -201,7 +187,7 @@ func (c *Comparison) Schemas(oldPath, newPath string) []Difference {
 	if known, ok := c.known[key]; ok {
 		return known
 	}
-	if c.before.settings == nil { // many views touch JSON files that are not schemas
+	if c.before == nil { // many views touch JSON files that are not schemas
 		c.before, c.after = c.surroundings(c.old, maps.Values(c.oldOf)), c.surroundings(c.new, maps.Keys(c.oldOf))
 	}
 	c.noted, c.index, c.more, c.walked = nil, map[noted]int{}, map[int]int{}, map[pair]bool{}

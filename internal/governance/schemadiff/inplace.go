@@ -1,6 +1,9 @@
 package schemadiff
 
-import "slices"
+import (
+	"maps"
+	"slices"
+)
 
 // applied are the keywords whose subschemas apply to the same place of the document as the object.
 var applied = []string{"allOf", "anyOf", "oneOf", "if", "then", "else", "not", "dependentSchemas", "dependencies"}
@@ -11,93 +14,68 @@ var (
 	ofItems   = []string{"prefixItems", "items", "additionalItems", "unevaluatedItems", "contains"}
 )
 
-// group is the old schemas that may apply to the same place of the document as the first of them.
-type group struct {
-	list  []*schema
-	has   map[*schema]bool
-	round int // the last one that looked for more
-}
-
 // inPlace returns the old schemas that may apply to the same place of the document as s, s first.
 func (c *Comparison) inPlace(s *schema) []*schema {
-	if g := c.complete[s]; g != nil {
-		return g.list
+	if c.together == nil {
+		c.placeAll()
 	}
-	groups := map[*schema]*group{}
-	for round := 1; ; round++ { // a place may be inside itself, by references
-		if grew := c.collect(groups, s, round); !grew || !c.spend(1) {
-			break
+	if c.together[s] != nil || s.parent == nil {
+		return c.together[s]
+	}
+	all := []*schema{s} // an absent one, which has a place all the same
+	for _, holder := range c.inPlace(s.parent) {
+		for _, sub := range holder.each() {
+			if c.spend(1) && c.meet(s, sub) {
+				all = append(all, c.together[sub]...)
+			}
 		}
 	}
-	for s, g := range groups {
-		c.complete[s] = g
-	}
-	return groups[s].list
+	return all
 }
 
-// collect looks for schemas of the place of s, and of the places around it, each once in a round. It reports whether
-// it found any.
-func (c *Comparison) collect(groups map[*schema]*group, s *schema, round int) (grew bool) {
-	g := groups[s]
-	if g == nil {
-		g = &group{has: map[*schema]bool{}}
-		groups[s] = g
-	}
-	if g.round == round || c.complete[s] != nil {
-		return false
-	}
-	g.round = round
-	add := func(s *schema) {
-		if !g.has[s] {
-			g.has[s], grew = true, true
-			g.list = append(g.list, s)
-		}
-	}
-	above := map[*schema]bool{s: true}
-	up := []*schema{s}
-	for i := 0; i < len(up) && c.spend(1); i++ {
-		next := c.before.users[up[i]]
-		if up[i].parent != nil && slices.Contains(applied, up[i].keyword) {
-			next = append(slices.Clone(next), up[i].parent)
-		}
-		for _, s := range next {
-			if !above[s] {
-				above[s] = true
-				up = append(up, s)
+// placeAll finds the pairs of old schemas that may apply to the same place. Each schema is in a pair with itself; what
+// one of a pair applies to its own place is there as well, and what both apply to a member or an item may meet there.
+func (c *Comparison) placeAll() {
+	c.together = map[*schema][]*schema{}
+	known := map[[2]*schema]bool{}
+	var queue [][2]*schema
+	add := func(a, b *schema) {
+		for _, p := range [][2]*schema{{a, a}, {b, b}, {a, b}, {b, a}} {
+			if !known[p] && c.spend(2) {
+				known[p] = true
+				queue = append(queue, p)
+				c.together[p[0]] = append(c.together[p[0]], p[1])
 			}
 		}
 	}
-	for _, s := range up {
-		add(s)
-		if s.parent == nil || !slices.Contains(ofMembers, s.keyword) && !slices.Contains(ofItems, s.keyword) {
-			continue
+	for _, path := range slices.Sorted(maps.Values(c.oldOf)) {
+		if f := c.old.files[path]; f != nil && f.root != nil {
+			add(f.root, f.root)
 		}
-		holders := c.complete[s.parent]
-		if holders == nil {
-			grew = c.collect(groups, s.parent, round) || grew
-			holders = groups[s.parent]
+	}
+	for len(queue) > 0 {
+		a, b := queue[0][0], queue[0][1]
+		queue = queue[1:]
+		targets := c.old.reachable(a)
+		c.spend(1 + len(targets))
+		for _, target := range targets {
+			add(target, b)
 		}
-		for _, holder := range holders.list {
-			for _, sub := range holder.each() {
-				if c.spend(1) && c.meet(s, sub) {
-					add(sub)
+		for _, sub := range a.each() {
+			if add(sub, sub); slices.Contains(applied, sub.keyword) {
+				add(sub, b)
+				continue
+			}
+			for _, other := range b.each() {
+				if c.meet(sub, other) {
+					add(sub, other)
 				}
 			}
-		}
-	}
-	for i := 0; i < len(g.list) && c.spend(1); i++ {
-		for _, sub := range g.list[i].each() {
-			if slices.Contains(applied, sub.keyword) {
-				add(sub)
+			if !c.spend(len(b.each()) / 16) {
+				return
 			}
 		}
-		targets := c.old.reachable(g.list[i])
-		c.spend(len(targets))
-		for _, target := range targets {
-			add(target)
-		}
 	}
-	return grew
 }
 
 // meet reports whether subschemas of two objects of one place may apply to the same member or the same item.

@@ -41,7 +41,7 @@ func (c *Comparison) walk(o, n *schema, at spot, in setting, holder *visit) {
 		return
 	}
 	if !at.followed() {
-		in |= c.before.settings[o] | c.after.settings[n]
+		in |= c.before[o] | c.after[n]
 	}
 	if in&undirected == 0 {
 		in |= positive
