@@ -34,7 +34,6 @@ type governanceOptions struct {
 	ask               bool
 	pr, body, reviews string
 	labels            []string
-	exception         string
 }
 
 func (o *governanceOptions) bind(c *cobra.Command, sys frame.IO) {
@@ -49,46 +48,32 @@ func (o *governanceOptions) bind(c *cobra.Command, sys frame.IO) {
 	f.StringVar(&o.reviews, "reviews", "", "`FILE` with the forge's list of reviews, one JSON array")
 	f.StringArrayVar(&o.labels, "label", nil, "`LABEL` of the pull request (repeatable)")
 	f.BoolVar(&o.ask, "forge", false, "ask the forge; it knows reviews, authors and the labels of issues")
-	f.StringVar(&o.exception, "exception", "", "`EFFECT` of a claimed exception")
-	_ = f.MarkHidden("exception") // it is refused
+	f.Func("exception", "`EFFECT` of a claimed exception", func(string) error {
+		return remedy.Errorf("leave out --exception", "decides nothing: two thirds of the Maintainers grant an "+
+			"exception; see docs/governance.md")
+	})
+	_ = f.MarkHidden("exception")
 	o.forge.BindAt(c.Flags())
 	f.BoolVar(&o.forge.Offline, "offline", false, "no network")
 	_ = f.MarkHidden("offline") // nobody is asked without --forge; the Action has the input
 }
 
 // check refuses what no run could use.
-func (o *governanceOptions) check() error {
+func (o *governanceOptions) check(c *cobra.Command) error {
 	return typed.First(
 		func() error { return o.Checks.Check(false) },
-		o.checkException,
 		o.Span.Check,
-		o.checkEach,
+		func() error { return o.checkEach(c) },
 		o.forge.Check,
 	)
 }
 
-// checkException refuses a flag that decided what a claimed exception is worth.
-func (o *governanceOptions) checkException() error {
-	if o.exception == "" {
-		return nil
-	}
-	return remedy.Errorf("leave out --exception",
-		"--exception decides nothing: two thirds of the Maintainers grant an exception; see docs/governance.md")
-}
-
 // checkEach refuses what says something of one pull request where each commit is one.
-func (o *governanceOptions) checkEach() error {
-	if !o.Each {
-		return nil
-	}
-	for _, f := range []struct {
-		name string
-		set  bool
-	}{{"--pr", o.pr != ""}, {"--body", o.body != ""}, {"--reviews", o.reviews != ""},
-		{"--label", o.labels != nil}, {"--forge", o.ask}} {
-		if f.set {
+func (o *governanceOptions) checkEach(c *cobra.Command) error {
+	for _, name := range []string{"pr", "body", "reviews", "label", "forge"} {
+		if o.Each && c.Flags().Changed(name) {
 			return remedy.Errorf("leave out one of them",
-				"--each judges every commit by itself, and %s is about one pull "+"request", f.name)
+				"--each judges every commit by itself, and --%s is about one pull request", name)
 		}
 	}
 	return nil
@@ -110,7 +95,7 @@ touches user rights has the stricter quorum. The base tree is the judge. Nothing
 		Args: frame.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return o.Tell(func() (*verdict.Report, error) {
-				if err := o.check(); err != nil {
+				if err := o.check(cmd); err != nil {
 					return nil, err
 				}
 				rep, err := o.judge(cmd.Context(), sys)
@@ -124,21 +109,18 @@ touches user rights has the stricter quorum. The base tree is the judge. Nothing
 
 // report returns a report without results.
 func (o *governanceOptions) report(chosen string) *verdict.Report {
-	rep := &verdict.Report{Version: 1, Tool: frame.Version(), Mode: "governance", EvaluatedAt: o.forge.Now(),
-		Chosen:  chosen,
-		Assumed: o.forge.Assumed(o.Selection.Assumed()...), Evidence: []verdict.Evidence{}}
+	assumed := append([]string{}, o.Selection.Assumed()...)
 	for _, f := range []struct{ name, value string }{{"--body", o.body}, {"--pr", o.pr}, {"--reviews", o.reviews}} {
 		if f.value != "" {
-			rep.Assumed = append(rep.Assumed, f.name+" "+f.value)
+			assumed = append(assumed, f.name+" "+f.value)
 		}
 	}
 	for _, l := range o.labels {
-		rep.Assumed = append(rep.Assumed, "--label "+l)
+		assumed = append(assumed, "--label "+l)
 	}
-	slices.Sort(rep.Assumed)
-	if rep.Assumed == nil {
-		rep.Assumed = []string{}
-	}
+	slices.Sort(assumed)
+	rep := &verdict.Report{Version: 1, Tool: frame.Version(), Mode: "governance", EvaluatedAt: o.forge.Now(),
+		Chosen: chosen, Assumed: o.forge.Assumed(assumed...), Evidence: []verdict.Evidence{}}
 	for _, r := range governance.Rules() {
 		if !o.Selected(r.ID) {
 			rep.NotRun = append(rep.NotRun, r.ID)
@@ -383,10 +365,6 @@ func (o *governanceOptions) ofForge(ctx context.Context, sys frame.IO, p *govern
 	return nil
 }
 
-type login struct {
-	Login string `json:"login"`
-}
-
 // listedCommits is how many commits of a pull request a forge lists; it does not say that there are more.
 const listedCommits = 250
 
@@ -394,7 +372,7 @@ const listedCommits = 250
 // all of them, it is asked for the comparison of base and head.
 func authors(ctx context.Context, c *forge.Client, pull pullEvent, head string) ([]string, error) {
 	type commit struct {
-		Author, Committer *login
+		Author, Committer forge.Account // the zero one is not known
 	}
 	var out []string
 	read := func(commits iter.Seq2[commit, error]) (n int, err error) {
@@ -403,11 +381,7 @@ func authors(ctx context.Context, c *forge.Client, pull pullEvent, head string) 
 				return n, err
 			}
 			n++
-			for _, who := range []*login{commit.Author, commit.Committer} {
-				if who != nil && who.Login != "" && !slices.Contains(out, who.Login) {
-					out = append(out, who.Login)
-				}
-			}
+			out = append(out, commit.Author.Login, commit.Committer.Login)
 		}
 		return n, nil
 	}
@@ -416,8 +390,7 @@ func authors(ctx context.Context, c *forge.Client, pull pullEvent, head string) 
 		return out, err
 	}
 	if pull.base == "" || head == "" {
-		return nil, fmt.Errorf("the forge lists %d commits, and the event does not name base and head to compare",
-			n)
+		return nil, fmt.Errorf("the forge lists %d commits, and the event does not name base and head to compare", n)
 	}
 	type comparison struct {
 		Total   int `json:"total_commits"`
@@ -440,7 +413,7 @@ func issueLabels(ctx context.Context, c *forge.Client, issues []int) ([]string, 
 	var out []string
 	for _, n := range issues {
 		var issue struct {
-			Labels []struct{ Name string }
+			Labels []forge.Label
 		}
 		_, err := c.Call(ctx, "reading an issue", "GET", fmt.Sprintf("issues/%d", n), nil, &issue)
 		if errors.Is(err, forge.ErrNotFound) {

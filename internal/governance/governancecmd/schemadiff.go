@@ -1,10 +1,10 @@
 package governancecmd
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path"
@@ -47,7 +47,7 @@ exit status: 0 nothing breaks, 1 something does, 2 the two could not be compared
 		Args: cobra.MatchAll(frame.Wants(2, "oap-spec schema diff OLD NEW", "schema diff requires two schemas"),
 			func(*cobra.Command, []string) error { return typed.OneOf("--format", format, "text", "json") }),
 		RunE: func(c *cobra.Command, args []string) error {
-			d := schemaDiff{Old: args[0], New: args[1]}
+			d := schemaDiff{Old: args[0], New: args[1], Classes: []schemadiff.Class{}}
 			clone := &schemaClone{dir: repo}
 			defer clone.close()
 			old, oldPath, err := clone.read(c.Context(), args[0])
@@ -60,11 +60,20 @@ exit status: 0 nothing breaks, 1 something does, 2 the two could not be compared
 			}
 			d.Differences, d.another = schemadiff.Successor(schemadiff.Compare(old, oldPath, new, newPath))
 			d.Breaking = schemadiff.Breaking(d.Differences)
-			write := d.text
-			if format == "json" {
-				write = d.json
+			for _, one := range d.Differences {
+				d.Classes = append(d.Classes, one.Class)
 			}
-			if err := write(sys.Stdout); err != nil {
+			slices.Sort(d.Classes)
+			d.Classes = slices.Compact(d.Classes)
+			spell := d.text
+			if format == "json" {
+				spell = d.json
+			}
+			text, err := spell()
+			if err == nil {
+				_, err = sys.Stdout.Write(text)
+			}
+			if err != nil {
 				return err
 			}
 			if d.Breaking {
@@ -154,30 +163,10 @@ type schemaDiff struct {
 	another bool // NEW has an $id of its own
 }
 
-// classes returns the classes of the differences, in order.
-func (d *schemaDiff) classes() []schemadiff.Class {
-	found := []schemadiff.Class{}
-	for _, one := range d.Differences {
-		found = append(found, one.Class)
-	}
-	slices.Sort(found)
-	return slices.Compact(found)
-}
+func (d *schemaDiff) json() ([]byte, error) { return report.JSON(d, "  ") }
 
-func (d *schemaDiff) json(w io.Writer) error {
-	d.Classes = d.classes()
-	if d.Differences == nil {
-		d.Differences = []schemadiff.Difference{}
-	}
-	text, err := report.JSON(d, "  ")
-	if err == nil {
-		_, err = w.Write(text)
-	}
-	return err
-}
-
-func (d *schemaDiff) text(w io.Writer) error {
-	var b strings.Builder
+func (d *schemaDiff) text() ([]byte, error) {
+	var b bytes.Buffer
 	if d.another {
 		b.WriteString("NEW has an $id of its own: it is another schema\n")
 	}
@@ -191,7 +180,7 @@ func (d *schemaDiff) text(w io.Writer) error {
 	case d.Breaking:
 		b.WriteString("breaking: RFC 0019 section 4 permits a published schema new optional fields only; " +
 			"publish this under the next version with a new $id\n")
-	case slices.Contains(d.classes(), schemadiff.Additive):
+	case slices.Contains(d.Classes, schemadiff.Additive):
 		b.WriteString("additive: new optional fields where nothing governed their names; a document without them is " +
 			"judged as before")
 		if !d.another {
@@ -203,6 +192,5 @@ func (d *schemaDiff) text(w io.Writer) error {
 	default:
 		b.WriteString("no difference\n")
 	}
-	_, err := io.WriteString(w, b.String())
-	return err
+	return b.Bytes(), nil
 }

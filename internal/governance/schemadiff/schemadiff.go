@@ -85,7 +85,7 @@ func Trees(old, new *Tree, published func(path string) bool) *Comparison {
 // Successor returns the differences without the one of the root $id, and reports whether there is one: then the new
 // schema is another one, and no version of the old.
 func Successor(differences []Difference) (rest []Difference, another bool) {
-	rest = slices.DeleteFunc(slices.Clone(differences), func(d Difference) bool {
+	rest = slices.DeleteFunc(append([]Difference{}, differences...), func(d Difference) bool {
 		return d.Class == Identity && d.Pointer == "/$id" && d.Old != nil && d.New != nil
 	})
 	return rest, len(rest) < len(differences)
