@@ -127,7 +127,7 @@ func (sys IO) crashed(value any) error {
 
 // Complain prints an error on stderr.
 func Complain(sys IO, err error) {
-	message, fix := remedy.Describe(err)
+	message, fix := describe(err)
 	fmt.Fprintf(sys.Stderr, "error: %s\n", foreign.Line(message))
 	if fix != "" {
 		fmt.Fprintf(sys.Stderr, "fix: %s\n", foreign.Line(fix))

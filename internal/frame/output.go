@@ -202,7 +202,7 @@ func (o *Output) failed(cause error) error {
 		return cause
 	}
 	_ = o.placeReports() // where the command line itself is wrong, nothing has looked at them yet
-	message, fix := remedy.Describe(cause)
+	message, fix := describe(cause)
 	rep := o.unmade(message, fix)
 	rep.Verdict, rep.Error, rep.Remedy = verdict.Errored, message, fix
 	counted := report.Count(rep)

@@ -1,14 +1,19 @@
 package mirror
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
+	"path/filepath"
 	"slices"
 	"time"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitstore"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/strict/capped"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
 
@@ -49,6 +54,29 @@ var (
 	errEmptyPeer = errors.New("the copy is empty")
 )
 
+// isEmpty reports whether a repository has no branch, so that HEAD names none either. A repository whose refs cannot be
+// read is not empty.
+func isEmpty(s *gitstore.Store) bool {
+	if s.HasRef("HEAD") {
+		return false
+	}
+	err := filepath.WalkDir(filepath.Join(s.CommonDir(), "refs", "heads"),
+		func(_ string, e fs.DirEntry, err error) error {
+			if err == nil && !e.IsDir() {
+				err = fs.ErrExist
+			}
+			return err
+		})
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return false
+	}
+	packed, err := capped.ReadFile(filepath.Join(s.CommonDir(), "packed-refs"), maxPackedRefs)
+	return errors.Is(err, fs.ErrNotExist) || err == nil && !bytes.Contains(packed, []byte(" refs/heads/"))
+}
+
+// maxPackedRefs is how much of a list of refs is read, in bytes.
+const maxPackedRefs = 256 << 20
+
 // comparePeer compares the history at tip with the copy of the registry in dir, whose branch is its HEAD. It reads the
 // chains only as far as they differ. Errors are those of registry.Open and of reading commits, errOtherHash and
 // errEmptyPeer.
@@ -62,7 +90,7 @@ func comparePeer(ctx context.Context, own *registry.Repository, name, dir, tip s
 		return nil, err
 	}
 	s := &peerState{name: name, common: tip}
-	if s.tip, err = theirs.Resolve("HEAD"); err != nil && theirs.Store().IsEmpty() {
+	if s.tip, err = theirs.Resolve("HEAD"); err != nil && isEmpty(theirs.Store()) {
 		err = errEmptyPeer
 	}
 	if err == nil {

@@ -70,7 +70,7 @@ func commitBlocks(r *Counted, rules []verdict.Rule) []commitBlock {
 	titles := commitTitles(r.Report)
 	rows, findings, known := resultsRoom, findingsRoom, byID(rules)
 	var all []commitBlock
-	for results := range r.Results.BySubject() {
+	for results := range bySubject(r.Report) {
 		block := commitBlock{Title: cmp.Or(titles[results[0].Subject], line(results[0].Subject)),
 			Results: titledResults(&rows, results, known)}
 		block.Findings = groupFindings(&verdict.Report{}, r.severities, func(yield func(placed) bool) {

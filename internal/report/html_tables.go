@@ -65,7 +65,7 @@ func results(r *Counted, rules []verdict.Rule) ([][]titled, *matrix) {
 	if r.subjects.count <= maxLists {
 		var lists [][]titled
 		known := byID(rules)
-		for group := range r.Results.BySubject() {
+		for group := range bySubject(r.Report) {
 			if rows := titledResults(&left, group, known); rows != nil {
 				lists = append(lists, rows)
 			}
@@ -81,7 +81,7 @@ func results(r *Counted, rules []verdict.Rule) ([][]titled, *matrix) {
 		heads[i] = cut(line(heads[i]), 40) // each part repeats them
 	}
 	var rows []matrixRow
-	for group := range r.Results.BySubject() {
+	for group := range bySubject(r.Report) {
 		if !slices.ContainsFunc(group, func(r verdict.Result) bool { return !isManual(r) }) {
 			continue
 		}

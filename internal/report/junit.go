@@ -70,7 +70,7 @@ func writeJUnit(b *bufio.Writer, r *Counted, _ Options) error {
 		err = cmp.Or(err, e.Encode(unmade))
 	}
 	titles, ending := eachTitles(r.Report), r.Ending
-	for results := range r.Results.BySubject() {
+	for results := range bySubject(r.Report) {
 		suite := junitSuite{Name: cmp.Or(titles[results[0].Subject], line(results[0].Subject))}
 		for _, result := range results {
 			suite.add(junitResult(result))

@@ -200,7 +200,7 @@ func findingLine(f placed) string { return lineOf(f, Markdown) }
 // each writes a block for each commit: its title, a row for each check, and its findings.
 func (p *page) each(r *Counted) {
 	titles := commitTitles(r.Report)
-	for results := range r.Results.BySubject() {
+	for results := range bySubject(r.Report) {
 		title := Markdown(cmp.Or(titles[results[0].Subject], results[0].Subject))
 		var found []placed
 		for _, result := range results {

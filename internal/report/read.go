@@ -56,6 +56,7 @@ func Read(name string, data []byte) (*verdict.Report, error) {
 	if err := json.Unmarshal(data, &r); err != nil {
 		return nil, fmt.Errorf("reading report %s: %w", name, err)
 	}
+	r.Results = verdict.NewResults(together(slices.Collect(r.Results.All()))...)
 	return &r, nil
 }
 

@@ -185,7 +185,7 @@ func failed() *verdict.Report {
 
 func counted(r *verdict.Report) *verdict.Report {
 	r.Counts = verdict.Counts{}
-	for results := range r.Results.BySubject() {
+	for results := range bySubject(r) {
 		if results[0].Subject != "registry" {
 			r.Counts.Records++
 		}

@@ -22,7 +22,7 @@ func writeTable(b *bufio.Writer, r *Counted, o Options, ink ink) {
 		return
 	}
 	first := true
-	for results := range r.Results.BySubject() {
+	for results := range bySubject(r.Report) {
 		if !first {
 			b.WriteByte('\n')
 		}
@@ -73,7 +73,7 @@ func writeMatrix(b *bufio.Writer, r *Counted, rules []verdict.Rule, ink ink) {
 	}
 	manual, live := 0, 0
 	row := make([]string, len(checks))
-	for results := range r.Results.BySubject() {
+	for results := range bySubject(r.Report) {
 		for i := range row {
 			row[i] = " "
 		}

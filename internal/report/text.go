@@ -71,7 +71,7 @@ func writeEach(b *bufio.Writer, r *Counted, o Options, ink ink) {
 	titles := commitTitles(r.Report)
 	width := longest(r.decidedColumns(o.Rules))
 	between := ""
-	for results := range r.Results.BySubject() {
+	for results := range bySubject(r.Report) {
 		b.WriteString(between)
 		between = "\n"
 		title := cmp.Or(titles[results[0].Subject], line(results[0].Subject))

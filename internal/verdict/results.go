@@ -74,48 +74,6 @@ func (rs *Results) All() iter.Seq[Result] {
 	return rs.spool.All(rs.kept)
 }
 
-// BySubject returns the results of each subject, the subjects in the order of their first results. A yielded slice is
-// valid until the next one is yielded.
-func (rs *Results) BySubject() iter.Seq[[]Result] {
-	if !rs.spooled() {
-		return rs.keptBySubject()
-	}
-	return func(yield func([]Result) bool) {
-		var group []Result
-		for r := range rs.All() {
-			if len(group) > 0 && group[0].Subject != r.Subject {
-				if !yield(group) {
-					return
-				}
-				group = group[:0]
-			}
-			group = append(group, r)
-		}
-		if len(group) > 0 {
-			yield(group)
-		}
-	}
-}
-
-// keptBySubject groups what is in memory, which need not be in order.
-func (rs *Results) keptBySubject() iter.Seq[[]Result] {
-	at := map[string]int{}
-	var groups [][]Result
-	for from, to := 0, 0; from < len(rs.kept); from = to {
-		for to < len(rs.kept) && rs.kept[to].Subject == rs.kept[from].Subject {
-			to++
-		}
-		side := rs.kept[from:to:to]
-		if i, ok := at[side[0].Subject]; ok {
-			groups[i] = append(groups[i], side...)
-			continue
-		}
-		at[side[0].Subject] = len(groups)
-		groups = append(groups, side)
-	}
-	return slices.Values(groups)
-}
-
 // Err returns why results are missing from what All yields or yielded, or nil.
 func (rs *Results) Err() error {
 	if rs.spool == nil {

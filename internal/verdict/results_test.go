@@ -50,21 +50,3 @@ func TestAppend(t *testing.T) {
 		}
 	}
 }
-
-// TestBySubject checks that results of a subject are together, wherever they stand, and that nothing is written over.
-func TestBySubject(t *testing.T) {
-	all := []Result{{Check: "1", Subject: "b"}, {Check: "2", Subject: "b"}, {Check: "3", Subject: "a"},
-		{Check: "4", Subject: "b"}, {Check: "5", Subject: "a"}, {Check: "6", Subject: "c"}}
-	rs := NewResults(slices.Clone(all)...)
-	got := ""
-	for group := range rs.BySubject() {
-		got += group[0].Subject
-		for _, r := range group {
-			got += r.Check
-		}
-	}
-	if got != "b124a35c6" || !slices.EqualFunc(slices.Collect(rs.All()), all,
-		func(a, b Result) bool { return reflect.DeepEqual(a, b) }) {
-		t.Errorf("got %s and left %v", got, slices.Collect(rs.All()))
-	}
-}

@@ -13,10 +13,12 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/spf13/cobra"
 
 	"github.com/openagentprotocol-OAP/oap-gate/checks"
+	"github.com/openagentprotocol-OAP/oap-gate/docs/schemas"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/author"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/author/listing"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/foreign"
@@ -659,6 +661,31 @@ func showReceipt(sys frame.IO, r *receipt.Receipt, root any, hash string, parts 
 	return err
 }
 
+// inReceiptSchema reports whether the receipt schema names each member on a path, under properties and, for the index
+// of an element, items.
+func inReceiptSchema(path []string) bool {
+	at := receiptSchema()
+	for _, name := range path {
+		below := strict.Member(at, "properties", name)
+		if _, err := strconv.ParseUint(name, 10, 32); below == nil && err == nil {
+			below = strict.Member(at, "items")
+		}
+		if at = below; at == nil {
+			return false
+		}
+	}
+	return true
+}
+
+var receiptSchema = sync.OnceValue(func() any {
+	text := schemas.Text("receipt")
+	doc, err := strict.Parse("receipt", text, strict.Remote(len(text)))
+	if err != nil {
+		panic(err) // a file of the program is wrong
+	}
+	return doc.Root
+})
+
 // signedMembers prints each value of a member by its path, to unknown if the receipt schema does not name it. It breaks
 // no line: what is signed is read byte by byte.
 func signedMembers(unknown, known *bytes.Buffer, path []string, value any) {
@@ -685,7 +712,7 @@ func signedMembers(unknown, known *bytes.Buffer, path []string, value any) {
 		text = "null"
 	}
 	to := unknown
-	if schema.Builtin("receipt").Knows(path...) {
+	if inReceiptSchema(path) {
 		to = known
 	}
 	pointer := "/" + strings.Join(path, "/")

@@ -34,11 +34,7 @@ func (t *talk) listen(ctx context.Context) {
 				return false
 			}
 		}
-		var resp *http.Response
-		req, err := t.request(ctx, http.MethodGet, t.events, nil, "text/event-stream")
-		if err == nil {
-			resp, err = t.client.Do(req) // however long the headers take
-		}
+		resp, err := t.openStream(ctx, t.events)
 		if err != nil {
 			give(heard{err: err})
 			return

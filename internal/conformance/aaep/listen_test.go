@@ -96,15 +96,6 @@ func (p *replayer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// visited returns the findings of a run with the producer.
-func (p *replayer) visited(t *testing.T, scenarios string, change func(*Live)) []string {
-	pipe, server := aaeptest.NewPipe(), &http.Server{Handler: p}
-	go func() { _ = server.Serve(pipe) }()
-	defer server.Close()
-	_, got, _ := visitedOver(t, pipe, true, scenarios, change)
-	return got
-}
-
 func TestStreams(t *testing.T) {
 	for _, c := range []struct {
 		name, fault string
@@ -121,11 +112,15 @@ func TestStreams(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				p := &replayer{fault: c.fault}
+				pipe, p := aaeptest.NewPipe(), &replayer{fault: c.fault}
 				p.session("old", 0, c.before)
-				got := p.visited(t, `
-- {name: one, start: one, reply: accept}
-- {name: two, start: two, reply: accept}`,
+				server := &http.Server{Handler: p}
+				go func() { _ = server.Serve(pipe) }()
+				defer server.Close()
+				transport := &http.Transport{DialContext: pipe.Dial}
+				defer transport.CloseIdleConnections()
+				_, got, _ := visitedAt(t, "http://producer.example", true, transport,
+					"- {name: one, start: one, reply: accept}\n- {name: two, start: two, reply: accept}",
 					func(l *Live) { l.Level = 1 })
 				has := slices.ContainsFunc(got, func(f string) bool { return strings.HasSuffix(f, c.want) })
 				bad := slices.ContainsFunc(got, func(f string) bool {
@@ -147,7 +142,14 @@ func TestWrongKind(t *testing.T) {
 		"":      "aaep-live-clarification not-exercised inconclusive",
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			got := (&replayer{fault: fault}).visited(t, "- {name: one, start: colour, reply: wrong-kind}", nil)
+			pipe := aaeptest.NewPipe()
+			server := &http.Server{Handler: &replayer{fault: fault}}
+			go func() { _ = server.Serve(pipe) }()
+			defer server.Close()
+			transport := &http.Transport{DialContext: pipe.Dial}
+			defer transport.CloseIdleConnections()
+			_, got, _ := visitedAt(t, "http://producer.example", true, transport,
+				"- {name: one, start: colour, reply: wrong-kind}", nil)
 			got = slices.DeleteFunc(got, func(f string) bool { return !strings.HasPrefix(f, liveClarify.ID) })
 			if strings.Join(got, ",") != want {
 				t.Errorf("%q: %s, want %s", fault, got, want)

@@ -81,46 +81,6 @@ func mustID(t testing.TB, text string) gitobject.ID {
 	return id
 }
 
-// TestIsEmpty checks that a repository without a branch is empty, and one whose HEAD names none of its branches is not.
-func TestIsEmpty(t *testing.T) {
-	for name, tt := range map[string]struct {
-		make func(c *gittest.Clone)
-		want bool
-	}{
-		"new": {func(*gittest.Clone) {}, true},
-		"a remote's only": {func(c *gittest.Clone) {
-			c.Commit("f", "x")
-			c.Git("update-ref", "refs/remotes/o/m", "HEAD")
-			c.Git("update-ref", "-d", "refs/heads/main")
-		}, true},
-		"a branch": {func(c *gittest.Clone) { c.Commit("f", "x") }, false},
-		"another branch": {func(c *gittest.Clone) {
-			c.Commit("f", "x")
-			c.Git("symbolic-ref", "HEAD", "refs/heads/none")
-		}, false},
-		"a packed branch": {func(c *gittest.Clone) {
-			c.Commit("f", "x")
-			c.Git("pack-refs", "--all")
-			c.Git("symbolic-ref", "HEAD", "refs/heads/none")
-		}, false},
-		"a detached HEAD": {func(c *gittest.Clone) {
-			c.Commit("f", "x")
-			c.Git("checkout", "-q", "--detach")
-			c.Git("branch", "-q", "-D", "main")
-		}, false},
-	} {
-		c := gittest.New(t)
-		tt.make(c)
-		s, err := Open(c.Dir)
-		must.OK(t, err)
-		defer s.Close()
-		if got := s.IsEmpty(); got != tt.want {
-			t.Errorf("%s: empty is %t, want %t", name, got, tt.want)
-		}
-	}
-}
-
-// addPack puts a pack into the clone.
 func (c clone) addPack(w *packtest.Writer) {
 	c.T.Helper()
 	pack, idx := w.Bytes()

@@ -36,25 +36,6 @@ func (s *Store) Symbolic(name string) string {
 	return next
 }
 
-// IsEmpty reports whether the repository has no branch, so that HEAD names none either. A repository whose refs cannot
-// be read is not empty.
-func (s *Store) IsEmpty() bool {
-	if s.HasRef("HEAD") {
-		return false
-	}
-	err := fs.WalkDir(s.common.FS(), "refs/heads", func(_ string, e fs.DirEntry, err error) error {
-		if err == nil && !e.IsDir() {
-			err = fs.ErrExist
-		}
-		return err
-	})
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return false
-	}
-	packed, err := readRooted(s.common, "packed-refs", maxPackedRefs)
-	return errors.Is(err, fs.ErrNotExist) || err == nil && !bytes.Contains(packed, []byte(" refs/heads/"))
-}
-
 // ref follows a full ref name to an id.
 func (s *Store) ref(name string) (gitobject.ID, error) {
 	asked := name

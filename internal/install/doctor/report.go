@@ -186,10 +186,10 @@ var catalogue = verdict.Entries(Rules, func(rule verdict.Rule, v *inspection) (v
 var judged = map[string][]role{
 	"gate-job":        {checkRole, governsRole},
 	"gate-checkout":   {checkRole, governsRole, auditRole},
-	"job-permissions": used,
+	"job-permissions": roles,
 	"comment-job":     {commentRole},
-	"action-step":     used,
-	"filled-in":       used,
+	"action-step":     roles,
+	"filled-in":       roles,
 }
 
 // unblamed returns the outcome of a rule without a finding.

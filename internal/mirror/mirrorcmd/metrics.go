@@ -156,7 +156,10 @@ func codeOf(err error) string {
 func (r mirrorRun) String() string {
 	took := fmt.Sprintf("%.1f s", r.took.Seconds())
 	if r.rep == nil {
-		message, _ := remedy.Describe(r.err)
+		message := r.err.Error()
+		if errors.Is(r.err, context.Canceled) {
+			message = "interrupted, before there was a verdict"
+		}
 		if code := remedy.CodeOf(r.err); code != "" && !strings.Contains(message, code) {
 			message += " [" + code + "]"
 		}

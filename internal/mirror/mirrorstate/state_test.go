@@ -92,11 +92,11 @@ func TestOpenUnverified(t *testing.T) {
 	dir := t.TempDir()
 	for range 2 {
 		_, _, err := mirrorstate.Open(dir, func() (string, error) { return "", errors.New("no commit") })
-		message, fix := remedy.Describe(err)
+		fixer, _ := errors.AsType[remedy.Fixer](err)
 		if remedy.CodeOf(err) != "mirror-state" ||
-			!strings.HasSuffix(message, "has no verified commit: no commit [mirror-state]") ||
-			fix != "run oap-gate mirror for this directory, and read its last line" {
-			t.Errorf("%s, %s", message, fix)
+			!strings.HasSuffix(err.Error(), "has no verified commit: no commit") ||
+			fixer.Fix() != "run oap-gate mirror for this directory, and read its last line" {
+			t.Errorf("%v, %+v", err, fixer)
 		}
 		must.OK(t, (&mirrorstate.State{}).Write(dir))
 	}

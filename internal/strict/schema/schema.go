@@ -86,25 +86,6 @@ func (s *Schema) Members() []string {
 	return slices.Sorted(maps.Keys(properties))
 }
 
-// Knows reports whether the schema names each member on a path, under properties and, for the index of an element,
-// items.
-func (s *Schema) Knows(path ...string) bool {
-	at := s.raw[""]
-	for _, name := range path {
-		part, _ := at.(map[string]any)
-		properties, _ := part["properties"].(map[string]any)
-		below, known := properties[name]
-		if _, err := strconv.ParseUint(name, 10, 32); !known && err == nil {
-			below, known = part["items"]
-		}
-		if !known {
-			return false
-		}
-		at = below
-	}
-	return true
-}
-
 // Validate returns the violations of root, a value as in strict.Document, sorted by pointer and keyword, each once. It
 // returns nil if root is valid, else at most 100 violations; if there are more, the last one has the number of keywords
 // that failed in addition to the others. Validate does not change root.
