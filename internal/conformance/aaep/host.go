@@ -124,7 +124,9 @@ type grant struct {
 // Run serves a subscriber on a listener, plays, and returns the results. The error is the context's if that was
 // canceled, or the command's if it does not start; what the subscriber does is in the results.
 func (h *Host) Run(ctx context.Context, l net.Listener) ([]verdict.Result, error) {
-	r := &hosting{Host: h, steady: steady{time.Now()}, run: strings.ToLower(crand.Text()[:12]),
+	own := *h
+	own.pause, own.quiet = cmp.Or(h.pause, time.Second), cmp.Or(h.quiet, 5*time.Second)
+	r := &hosting{Host: &own, steady: steady{time.Now()}, run: strings.ToLower(crand.Text()[:12]),
 		changed: make(chan struct{}, 1), endpoint: "http://" + l.Addr().String(), plays: h.Plays,
 		random: rand.New(rand.NewPCG(h.Seed, 0)), aborted: map[*rule]bool{}, rows: map[*rule]*verdict.Outcome{},
 		played: map[*rule][]string{}, asked: map[string]*posed{}, granted: map[string]*grant{}}
@@ -189,12 +191,6 @@ func (r *hosting) say(format string, args ...any) {
 		r.Say(fmt.Sprintf(format, args...))
 	}
 }
-
-// pauseTime returns how long the host waits after a play.
-func (r *hosting) pauseTime() time.Duration { return cmp.Or(r.pause, time.Second) }
-
-// quietTime returns how long no reply may come.
-func (r *hosting) quietTime() time.Duration { return cmp.Or(r.quiet, 5*time.Second) }
 
 // locked does something with the lock held.
 func (r *hosting) locked(do func()) {
@@ -358,7 +354,7 @@ func (r *hosting) settle(ctx context.Context, l *connection) error {
 	closed := false
 	wait := r.Timeout
 	if r.Level < 3 {
-		wait = r.pauseTime() // a request is not required
+		wait = r.pause // a request is not required
 	}
 	err := r.wait(ctx, r.now().Add(wait), func() bool {
 		g = l.grant
@@ -383,7 +379,7 @@ func (r *hosting) settle(ctx context.Context, l *connection) error {
 		}
 		return errGone
 	case g.forged != "" || g.signed && !r.proven:
-		patience := r.quietTime()
+		patience := r.quiet
 		if g.forged != "" {
 			patience = r.Timeout // to verify a signature may take a slow subscriber seconds
 		}
@@ -459,7 +455,7 @@ func (r *hosting) playAll(ctx context.Context) error {
 			session: fmt.Sprintf("sess_%sx%d", r.run, r.sent), state: "idle"}
 		r.last = s
 		p.act(s)
-		s.idle(r.pauseTime())
+		s.idle(r.pause)
 		if s.err == nil {
 			r.played[p.check] = append(r.played[p.check], p.name)
 		} else if s.err != errGone {
@@ -547,7 +543,7 @@ func (r *hosting) endless(ctx context.Context, l *connection) bool {
 	for until := r.now().Add(r.Timeout); r.now().Before(until); {
 		before, idle := 0, false
 		r.locked(func() { before = r.messages })
-		_ = r.wait(ctx, r.now().Add(r.pauseTime()), func() bool { return false })
+		_ = r.wait(ctx, r.now().Add(r.pause), func() bool { return false })
 		if r.locked(func() { idle = r.messages == before && !l.within }); idle || ctx.Err() != nil {
 			return false
 		}

@@ -23,21 +23,6 @@ import (
 // The tests of this file hold over sockets and by the machine's clock what others hold within the process, where the
 // race detector sees it.
 
-// atATime runs do for each of all, a few at a time: each must be served in time.
-func atATime[T any](t *testing.T, n int, all []T, do func(T)) {
-	t.Helper()
-	var running sync.WaitGroup
-	slots := make(chan struct{}, n)
-	for _, one := range all {
-		running.Go(func() {
-			slots <- struct{}{}
-			defer func() { <-slots }()
-			do(one)
-		})
-	}
-	running.Wait()
-}
-
 func listenLocally(t *testing.T) net.Listener {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -49,11 +34,18 @@ func listenLocally(t *testing.T) net.Listener {
 
 func TestHostFaultsOnLoopback(t *testing.T) {
 	onLoopback(t)
-	atATime(t, 32, hostFaults(), func(c hostFault) {
-		o, change := c.run()
-		v, got, captured := hostedAt(t, listenLocally(t), o, change)
-		c.compare(t, v, got, captured)
-	})
+	var all sync.WaitGroup
+	slots := make(chan struct{}, 32) // each must be served in time
+	for _, c := range hostFaults() {
+		all.Go(func() {
+			slots <- struct{}{}
+			defer func() { <-slots }()
+			o, change := c.run()
+			v, got, captured := hostedAt(t, listenLocally(t), o, change)
+			c.compare(t, v, got, captured)
+		})
+	}
+	all.Wait()
 }
 
 // A stream of more than 64 MiB ends, whether it begins before the first session or with it.

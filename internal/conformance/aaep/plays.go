@@ -391,7 +391,7 @@ func (s *scene) badEnvelope() {
 		lack := lacks[s.random.IntN(len(lacks))]
 		s.send(s.pose(&posed{confirms: true, code: "answered-invalid"}, "Test: accept",
 			object{lack: nil, "sequence_number": nil}))
-		s.idle(s.quietTime())
+		s.idle(s.quiet)
 	}
 	s.end()
 }
@@ -410,7 +410,7 @@ func (s *scene) withdrawn() {
 	s.begin()
 	s.ask(&posed{confirms: true, code: "answered-withdrawn"}, testWait)
 	s.withdraw()
-	s.idle(s.quietTime())
+	s.idle(s.quiet)
 	s.end()
 }
 
@@ -422,7 +422,7 @@ func (s *scene) duplicate() {
 	s.send(question)
 	s.send(question)
 	s.await(q)
-	s.idle(s.pauseTime())
+	s.idle(s.pause)
 	s.resume(q)
 	s.end()
 }
@@ -434,7 +434,7 @@ func (s *scene) outOfOrder() {
 	question := s.pose(&posed{confirms: true, code: "answered-stale"}, testWait, nil)
 	s.withdraw()
 	s.send(question)
-	s.idle(s.quietTime())
+	s.idle(s.quiet)
 	s.end()
 }
 

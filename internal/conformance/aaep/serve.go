@@ -95,7 +95,7 @@ func (r *hosting) free(ctx context.Context) bool {
 		r.mu.Unlock()
 		select {
 		case <-old.done:
-		case <-time.After(r.pauseTime()):
+		case <-time.After(r.pause):
 		case <-ctx.Done():
 		}
 		r.mu.Lock()
@@ -217,12 +217,12 @@ func (r *hosting) serve(ctx context.Context, l net.Listener) (stop func()) {
 		if link != nil {
 			select {
 			case <-link.done:
-			case <-time.After(r.pauseTime()):
+			case <-time.After(r.pause):
 			}
 		}
 		cancel()
 		// Close alone would cut the stream of a request that is about to return.
-		ending, stop := context.WithTimeout(context.Background(), r.pauseTime())
+		ending, stop := context.WithTimeout(context.Background(), r.pause)
 		_ = server.Shutdown(ending)
 		stop()
 		_ = server.Close()

@@ -162,7 +162,7 @@ func Start(o Options) (*Peer, error) {
 		if err != nil {
 			return nil, err
 		}
-		o.Listener = &once{Listener: l}
+		o.Listener = l
 	}
 	p := &Peer{URL: "http://" + o.Listener.Addr().String(), o: o, done: make(chan struct{}),
 		subscribers: map[string]*subscriber{}, open: map[string]*question{}}
@@ -190,21 +190,14 @@ func Start(o Options) (*Peer, error) {
 	return p, nil
 }
 
-// once is a listener that may be closed twice.
-type once struct {
-	net.Listener
-	closed sync.Once
-}
-
-func (o *once) Close() (err error) {
-	o.closed.Do(func() { err = o.Listener.Close() })
-	return err
-}
-
 // Close ends the peer and every session under way.
 func (p *Peer) Close() error {
 	close(p.done)
-	return errors.Join(p.server.Close(), p.o.Listener.Close())
+	_ = p.o.Listener.Close() // the server may not know it yet
+	if err := p.server.Close(); !errors.Is(err, net.ErrClosed) {
+		return err
+	}
+	return nil
 }
 
 // serve streams the events.
