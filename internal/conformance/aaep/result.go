@@ -69,8 +69,9 @@ func (s *Stream) Results() ([]verdict.Result, error) {
 		return s.alone()
 	}
 	// The indexes have done their work, and the report needs memory of its own.
-	s.eventIDs, s.byID, s.questions, s.calls, s.queues, s.chunks = nil, nil, nil, nil, nil, nil
+	s.eventIDs, s.byID, s.questions = nil, nil, nil
 	for _, of := range s.sessions {
+		of.byID, of.open, of.bare, of.byOutput = nil, nil, nil, nil
 		of.end(func(at place, check *rule, severity verdict.Severity, code, format string, args ...any) {
 			if !of.hides(check) {
 				s.note(of.said, at, check, severity, "", code, format, args...)

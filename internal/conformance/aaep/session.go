@@ -24,6 +24,10 @@ type session struct {
 	state   chain
 	calls   *call   // the newest
 	outputs *chunks // the newest
+	// Indexes of both. Those by tool may hold calls that have ended; bare are the calls without an id.
+	byID       map[string]*call
+	open, bare map[string][]*call
+	byOutput   map[string]*chunks
 	// unfollowed is where the reply is that no event has followed; zero: none.
 	unfollowed     place
 	answered       int32   // replies that resolved a question
@@ -192,50 +196,45 @@ const (
 	saysFalse
 )
 
-// first returns the first unfinished call of a queue, or nil. It drops those before it.
-func (s *Stream) first(of part) *call {
-	all := s.queues[of]
-	n := slices.IndexFunc(all, func(c *call) bool { return !c.done })
-	if n < 0 {
-		delete(s.queues, of)
+// firstOpen returns the first unfinished call of a tool, or nil. It drops those before it.
+func firstOpen(of map[string][]*call, tool string) *call {
+	all := of[tool]
+	for len(all) > 0 && all[0].done {
+		all = all[1:]
+	}
+	if len(all) == 0 {
+		delete(of, tool)
 		return nil
 	}
-	if n > 0 {
-		s.queues[part{of.of, of.kind, all[n].tool}] = all[n:] // the name of part would keep its message in memory
-	}
-	return all[n]
-}
-
-func (s *Stream) enqueue(o *session, kind byte, one *call) {
-	of := part{o, kind, one.tool}
-	s.queues[of] = append(s.queues[of], one)
+	of[all[0].tool] = all // the name of a message would keep it in memory
+	return all[0]
 }
 
 // call pairs tool.completed with tool.invoked, and returns the call of both, or nil.
-func (s *Stream) call(o *session, m *message, say sayer) *call {
+func (o *session) call(m *message, say sayer) *call {
 	id, tool := m.text("tool_call_id"), m.text("tool")
 	switch m.core {
 	case toolInvoked:
 		one := &call{id: strings.Clone(id), tool: strings.Clone(tool), at: m.at, before: o.calls}
 		o.calls = one
-		s.enqueue(o, callOfTool, one)
+		o.open[one.tool] = append(o.open[one.tool], one)
 		if id == "" {
-			s.enqueue(o, callWithoutID, one)
+			o.bare[one.tool] = append(o.bare[one.tool], one)
 			return one
 		}
-		if s.calls[part{o, callByID, id}] != nil {
+		if o.byID[id] != nil {
 			say(tools, verdict.Error, "/tool_call_id", "call-id-twice",
 				"tool_call_id %s was used before in this session", show(id))
 		}
-		s.calls[part{o, callByID, one.id}] = one
+		o.byID[one.id] = one
 		return one
 	case toolCompleted:
-		one := s.calls[part{o, callByID, id}]
+		one := o.byID[id]
 		switch {
 		case id == "":
-			one = s.first(part{o, callOfTool, tool})
+			one = firstOpen(o.open, tool)
 		case one == nil:
-			one = s.first(part{o, callWithoutID, tool})
+			one = firstOpen(o.bare, tool)
 		}
 		if one == nil || one.done {
 			what := "tool " + show(tool)
@@ -275,15 +274,15 @@ type chunks struct {
 }
 
 // stream holds the chunks of an output to their order.
-func (s *Stream) stream(o *session, m *message, say sayer) {
+func (o *session) stream(m *message, say sayer) {
 	if m.core != outputStreaming {
 		return
 	}
 	id := m.text("output_id")
-	c := s.chunks[part{o, outputByID, id}]
+	c := o.byOutput[id]
 	if c == nil {
 		c = &chunks{before: o.outputs}
-		s.chunks[part{o, outputByID, strings.Clone(id)}] = c
+		o.byOutput[strings.Clone(id)] = c
 		o.outputs = c
 	}
 	c.n++

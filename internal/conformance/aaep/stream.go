@@ -56,10 +56,7 @@ type Stream struct {
 	sessions                  []*session
 	last                      *session             // session of the last event, while it is open
 	questions                 map[string]*question // by reply_token, the newest of each
-	calls                     map[part]*call
-	queues                    map[part][]*call
-	chunks                    map[part]*chunks
-	tools                     map[string]*tool // of level 2, by name
+	tools                     map[string]*tool     // of level 2, by name
 	toolCalls, outputs        int
 	irreversible              int
 	subscription              subscribed // of level 3
@@ -72,26 +69,10 @@ type Stream struct {
 	broken  bool
 }
 
-// part is what a session names: one map of all sessions' parts is smaller than a map for each session.
-type part struct {
-	of   *session
-	kind byte
-	name string
-}
-
-// The kinds of a part.
-const (
-	callByID = iota
-	callOfTool
-	callWithoutID
-	outputByID
-)
-
 // NewStream makes the stream that path names in findings and subjects.
 func NewStream(path string, o Options) *Stream {
 	return &Stream{Options: o, path: path, most: MaxBytes, own: &said{subject: path}, eventIDs: map[string]bool{},
-		byID: map[string]*session{}, questions: map[string]*question{}, calls: map[part]*call{},
-		queues: map[part][]*call{}, chunks: map[part]*chunks{}, tools: map[string]*tool{},
+		byID: map[string]*session{}, questions: map[string]*question{}, tools: map[string]*tool{},
 		subscription: subscribed{honored: unknown()}}
 }
 
@@ -318,7 +299,8 @@ func (s *Stream) sessionOf(m *message) *session {
 	}
 	if of == nil {
 		text = strings.Clone(text)
-		of = new(session)
+		of = &session{byID: map[string]*call{}, open: map[string][]*call{}, bare: map[string][]*call{},
+			byOutput: map[string]*chunks{}}
 		if s.byID[text] = of; len(s.sessions) < maxSubjects {
 			of.said = &said{subject: s.path + "#" + plain.Cut(text, 80)}
 		} else {
@@ -351,8 +333,8 @@ func (s *Stream) follow(of *session, m *message) {
 	}
 	of.core = true
 	of.enter(m, say)
-	one := s.call(of, m, say)
-	s.stream(of, m, say)
+	one := of.call(m, say)
+	of.stream(m, say)
 	switch m.core {
 	case toolInvoked:
 		s.toolCalls++
