@@ -657,90 +657,92 @@ var (
 
 // otherRules are the requirements that people attest, and those that checks of other rows decide.
 var otherRules = []rule{
-	manual("AAEP-P1.3b", producer, 1, "9.3.1 (3)", "every substantive transition is reported"),
-	manual("AAEP-P1.4b", producer, 1, "9.3.1 (4)", "the tool's side effect comes after agent.tool.invoked"),
-	manual("AAEP-P1.9b", producer, 1, "9.3.1 (9)", "summaries say what happens"),
-	manual(plainTool, producer, 2, "9.4.1 (2), 4.3.1", "irreversible and risk_level say what the action is"),
-	manual("AAEP-P2.5b", producer, 2, "9.4.1 (5), 6.3.4 (5)", "the client that replies is authenticated"),
-	manual("AAEP-P2.7", producer, 2, "9.4.1 (7)",
-		"clarification is asked for where it is genuinely needed, and its kinds are true"),
-	decided("AAEP-P2.8", producer, 2, "9.4.1 (8)", "a clarification reply of a wrong type is rejected", liveClarify.ID),
-	manual("AAEP-P2.10", producer, 2, "9.4.1 (10)", "a handoff is requested where the session cannot be completed"),
-	manual("AAEP-C7.5", claimant, 0, "9.7 (5)", "the report is kept where the public can read it"),
-	manual("AAEP-C10", claimant, 0, "9.10", "disputes are reproduced, answered in reasonable time and recorded"),
+	manual("AAEP-P1.3b", "9.3.1 (3)", "every substantive transition is reported"),
+	manual("AAEP-P1.4b", "9.3.1 (4)", "the tool's side effect comes after agent.tool.invoked"),
+	manual("AAEP-P1.9b", "9.3.1 (9)", "summaries say what happens"),
+	manual(plainTool, "9.4.1 (2), 4.3.1", "irreversible and risk_level say what the action is"),
+	manual("AAEP-P2.5b", "9.4.1 (5), 6.3.4 (5)", "the client that replies is authenticated"),
+	manual("AAEP-P2.7", "9.4.1 (7)", "clarification is asked for where it is genuinely needed, and its kinds are true"),
+	decided("AAEP-P2.8", "9.4.1 (8)", "a clarification reply of a wrong type is rejected", liveClarify.ID),
+	manual("AAEP-P2.10", "9.4.1 (10)", "a handoff is requested where the session cannot be completed"),
+	manual("AAEP-C7.5", "9.7 (5)", "the report is kept where the public can read it"),
+	manual("AAEP-C10", "9.10", "disputes are reproduced, answered in reasonable time and recorded"),
 
-	manual("AAEP-S1.3", subscriber, 1, "9.3.2 (3)",
-		"starts, ends and tool calls are announced at the user's verbosity"),
-	manual("AAEP-S1.4", subscriber, 1, "9.3.2 (4)", "a user can tell completed, errored and cancelled apart"),
-	manual("AAEP-S1.7", subscriber, 1, "9.3.2 (7)", "critical events are prominent and never suppressed"),
-	manual("AAEP-S2.5", subscriber, 2, "9.4.2 (5)", "a user has a clear way to reply"),
-	manual("AAEP-S2.6", subscriber, 2, "9.4.2 (6)",
-		"nothing is answered on the user's behalf unless the user configured it so"),
-	manual("AAEP-S2.9", subscriber, 2, "9.4.2 (9)", "the cancelling of a pending confirmation reaches the user"),
+	manual("AAEP-S1.3", "9.3.2 (3)", "starts, ends and tool calls are announced at the user's verbosity"),
+	manual("AAEP-S1.4", "9.3.2 (4)", "a user can tell completed, errored and cancelled apart"),
+	manual("AAEP-S1.7", "9.3.2 (7)", "critical events are prominent and never suppressed"),
+	manual("AAEP-S2.5", "9.4.2 (5)", "a user has a clear way to reply"),
+	manual("AAEP-S2.6", "9.4.2 (6)", "nothing is answered on the user's behalf unless the user configured it so"),
+	manual("AAEP-S2.9", "9.4.2 (9)", "the cancelling of a pending confirmation reaches the user"),
 
-	manual("AAEP-S1.8", subscriber, 1, "9.3.2, 9.4.2, 9.5.2",
-		"what is received reaches the user, in speech, braille and haptics"),
-	decided("AAEP-S1.1", subscriber, 1, "9.3.2 (1)", "events are received over a conforming transport",
-		subTransport.ID),
-	decided("AAEP-S1.2", subscriber, 1, "9.3.2 (2)", "the envelope of incoming events is validated", subEnvelope.ID),
-	decided("AAEP-S1.5", subscriber, 1, "9.3.2 (5)", "an unknown type is handled gracefully", subUnknown.ID),
-	decided("AAEP-S1.6", subscriber, 1, "9.3.2 (6)", "unknown extensions are handled gracefully", subUnknown.ID),
-	decided("AAEP-S2.2", subscriber, 2, "9.4.2 (2)", "supports_confirmation_reply is declared", subReply.ID),
-	decided("AAEP-S2.3", subscriber, 2, "9.4.2 (3)", "the user's decision is sent as confirmation.reply", subReply.ID),
-	decided("AAEP-S2.4", subscriber, 2, "9.4.2 (4)", "the reply_token is echoed exactly", subReply.ID),
-	decided("AAEP-S2.7", subscriber, 2, "9.4.2 (7)", "clarifications are answered as confirmations are", subClarify.ID),
-	manual("AAEP-S2.8", subscriber, 2, "9.4.2 (8)", "replies are forwarded correctly, where they are"),
-	manual("AAEP-P3.2", producer, 3, "9.5.1 (2), 5.9", "no subscription degrades another"),
-	decided("AAEP-P3.3", producer, 3, "9.5.1 (3)",
-		"each request is answered by subscription.accepted or subscription.rejected",
+	manual("AAEP-S1.8", "9.3.2, 9.4.2, 9.5.2", "what is received reaches the user, in speech, braille and haptics"),
+	decided("AAEP-S1.1", "9.3.2 (1)", "events are received over a conforming transport", subTransport.ID),
+	decided("AAEP-S1.2", "9.3.2 (2)", "the envelope of incoming events is validated", subEnvelope.ID),
+	decided("AAEP-S1.5", "9.3.2 (5)", "an unknown type is handled gracefully", subUnknown.ID),
+	decided("AAEP-S1.6", "9.3.2 (6)", "unknown extensions are handled gracefully", subUnknown.ID),
+	decided("AAEP-S2.2", "9.4.2 (2)", "supports_confirmation_reply is declared", subReply.ID),
+	decided("AAEP-S2.3", "9.4.2 (3)", "the user's decision is sent as confirmation.reply", subReply.ID),
+	decided("AAEP-S2.4", "9.4.2 (4)", "the reply_token is echoed exactly", subReply.ID),
+	decided("AAEP-S2.7", "9.4.2 (7)", "clarifications are answered as confirmations are", subClarify.ID),
+	manual("AAEP-S2.8", "9.4.2 (8)", "replies are forwarded correctly, where they are"),
+	manual("AAEP-P3.2", "9.5.1 (2), 5.9", "no subscription degrades another"),
+	decided("AAEP-P3.3", "9.5.1 (3)", "each request is answered by subscription.accepted or subscription.rejected",
 		"aaep-handshake and "+liveHandshake.ID),
-	decided("AAEP-P3.4", producer, 3, "9.5.1 (4), 5.4.4",
+	decided("AAEP-P3.4", "9.5.1 (4), 5.4.4",
 		"honored capabilities are no more permissive than those requested", "aaep-honored"),
-	manual("AAEP-P3.5", producer, 3, "9.5.1 (5), 5.3.1.3", "summaries are in the language that they name"),
-	decided("AAEP-P3.6", producer, 3, "9.5.1 (6)", "subscription.renegotiate is accepted and applied",
+	manual("AAEP-P3.5", "9.5.1 (5), 5.3.1.3", "summaries are in the language that they name"),
+	decided("AAEP-P3.6", "9.5.1 (6)", "subscription.renegotiate is accepted and applied",
 		"aaep-handshake, "+liveRenegotiate.ID+" and the checks of the terms"),
-	manual("AAEP-P3.7", producer, 3, "9.5.1 (7)", "a closed subscription's resources are released"),
-	decided("AAEP-P3.8", producer, 3, "9.5.1 (8), 5.10", "a manifest is published where it can be discovered",
-		liveManifest.ID),
-	manual("AAEP-P3.9", producer, 3, "9.5.1 (9), 10.4.3", "the keys of signed manifests are distributed safely"),
-	manual("AAEP-P3.10", producer, 3, "9.5.1 (10)", "an event that was held is not stamped late"),
-	decided("AAEP-S3.2", subscriber, 3, "9.5.2 (2)", "each subscription begins with a request that has capabilities",
-		subHandshake.ID),
-	decided("AAEP-S3.3", subscriber, 3, "9.5.2 (3)", "the producer's honored capabilities are honored",
-		subHandshake.ID),
-	manual("AAEP-S3.4", subscriber, 3, "9.5.2 (4)", "needs that change are renegotiated"),
-	decided("AAEP-S3.5", subscriber, 3, "9.5.2 (5)", "events out of order are detected", subOrder.ID),
-	decided("AAEP-S3.6", subscriber, 3, "9.5.2 (6)", "duplicate events are dropped", subOrder.ID),
-	decided("AAEP-S3.7", subscriber, 3, "9.5.2 (7)", "the subscription is closed on shutdown", subClose.ID),
-	decided("AAEP-S3.8", subscriber, 3, "9.5.2 (8)", "signed manifests are verified, where they are required",
-		subManifest.ID),
-	decided("AAEP-S3.9", subscriber, 3, "9.5.2 (9)", "critical events are honored under backpressure", subHandshake.ID),
+	manual("AAEP-P3.7", "9.5.1 (7)", "a closed subscription's resources are released"),
+	decided("AAEP-P3.8", "9.5.1 (8), 5.10", "a manifest is published where it can be discovered", liveManifest.ID),
+	manual("AAEP-P3.9", "9.5.1 (9), 10.4.3", "the keys of signed manifests are distributed safely"),
+	manual("AAEP-P3.10", "9.5.1 (10)", "an event that was held is not stamped late"),
+	decided("AAEP-S3.2", "9.5.2 (2)", "each subscription begins with a request that has capabilities", subHandshake.ID),
+	decided("AAEP-S3.3", "9.5.2 (3)", "the producer's honored capabilities are honored", subHandshake.ID),
+	manual("AAEP-S3.4", "9.5.2 (4)", "needs that change are renegotiated"),
+	decided("AAEP-S3.5", "9.5.2 (5)", "events out of order are detected", subOrder.ID),
+	decided("AAEP-S3.6", "9.5.2 (6)", "duplicate events are dropped", subOrder.ID),
+	decided("AAEP-S3.7", "9.5.2 (7)", "the subscription is closed on shutdown", subClose.ID),
+	decided("AAEP-S3.8", "9.5.2 (8)", "signed manifests are verified, where they are required", subManifest.ID),
+	decided("AAEP-S3.9", "9.5.2 (9)", "critical events are honored under backpressure", subHandshake.ID),
 
-	decided("AAEP-F1", claimant, 0, "9.6 (1)", "a profile's core tests pass at the profile's level",
+	decided("AAEP-F1", "9.6 (1)", "a profile's core tests pass at the profile's level",
 		"a run of producer or subscriber at that level"),
-	manual(profileRow, claimant, 0, "9.6 (1)", "the claimed level is at least the one that the profile requires"),
-	manual("AAEP-F2", claimant, 0, "9.6 (2)", "the fixtures that the profile publishes pass"),
-	decided("AAEP-F3", claimant, 0, "9.6 (3)", "the claim names the profile's URI and version", claimText.ID),
+	manual(profileRow, "9.6 (1)", "the claimed level is at least the one that the profile requires"),
+	manual("AAEP-F2", "9.6 (2)", "the fixtures that the profile publishes pass"),
+	decided("AAEP-F3", "9.6 (3)", "the claim names the profile's URI and version", claimText.ID),
+}
+
+// row returns a requirement. Its id names the role and, of a producer and a subscriber, the level: AAEP-P1.3b is one of
+// a producer at level 1.
+func row(id, clause, title string) rule {
+	r := rule{ID: id, Cite: "AAEP " + clause, Title: title, Role: claimant}
+	of := strings.TrimPrefix(id, "AAEP-")
+	if i := strings.IndexByte("PS", of[0]); i >= 0 {
+		r.Role, r.Level = []string{producer, subscriber}[i], int(of[1]-'0')
+	}
+	return r
 }
 
 // manual returns a requirement that nobody can see from outside.
-func manual(id, role string, level int, clause, title string) rule {
-	return rule{ID: id, Role: role, Level: level, Cite: "AAEP " + clause, Title: title,
-		Method: verdict.Attested,
-		Why:    "nobody can see it from outside", Fix: "have people who know the implementation attest it"}
+func manual(id, clause, title string) rule {
+	r := row(id, clause, title)
+	r.Method = verdict.Attested
+	r.Why, r.Fix = "nobody can see it from outside", "have people who know the implementation attest it"
+	return r
 }
 
 // seeRow is between the title of a requirement and the rows that decide it.
 const seeRow = ": see "
 
 // decided returns a requirement that checks of other rows decide.
-func decided(id, role string, level int, clause, title, by string) rule {
-	method := verdict.Mechanical
+func decided(id, clause, title, by string) rule {
+	r := row(id, clause, title+seeRow+by)
+	r.Why, r.Fix = "one check may decide several requirements: see "+by, "fix the findings of "+by
 	if strings.HasPrefix(by, "aaep-sub-") || strings.HasPrefix(by, "aaep-live-") {
-		method = verdict.Live
+		r.Method = verdict.Live
 	}
-	return rule{ID: id, Role: role, Level: level, Cite: "AAEP " + clause, Title: title + seeRow + by,
-		Method: method, Why: "one check may decide several requirements: see " + by, Fix: "fix the findings of " + by}
+	return r
 }
 
 // byOther reports whether other rows decide a requirement.
