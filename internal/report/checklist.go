@@ -14,7 +14,7 @@ import (
 // requirement that people attest and for each that needs a running peer and was not run. The last line is the SHA-256
 // of the JSON report, so that the signature belongs to one run.
 func writeChecklist(b *bufio.Writer, r *Counted, o Options) error {
-	fmt.Fprintf(b, "# Checklist: %s\n\n", sentence(checklistOf(r.Report)))
+	fmt.Fprintf(b, "# Checklist: %s\n\n", heading(r.Report, Markdown))
 	if r.Verdict == verdict.Errored {
 		fmt.Fprintf(b, "The run could not be made: %s\n", markdown(r.Error, headField))
 		return nil
@@ -68,20 +68,6 @@ func writeChecklist(b *bufio.Writer, r *Counted, o Options) error {
 	}
 	fmt.Fprintf(b, "\nSHA-256 of the JSON report: `%x`\n", sum.Sum(nil))
 	return nil
-}
-
-func checklistOf(r *verdict.Report) string {
-	switch {
-	case r.Protocol != "" && r.Level > 0:
-		return "conformance to " + Markdown(r.Protocol) + ", level " + levelOf(r)
-	case r.Protocol != "":
-		return "conformance to " + Markdown(r.Protocol)
-	case r.Mode == "governance":
-		return ofSpecification
-	case r.Mode != "":
-		return Markdown(r.Mode)
-	}
-	return "a run"
 }
 
 // isOpen reports whether a result is left to people: nobody can see it from outside, or no running peer was asked.

@@ -125,7 +125,7 @@ type view struct {
 // writeHTML writes one page that loads nothing else: it has no script and makes no request.
 func writeHTML(b *bufio.Writer, r *Counted, o Options) error {
 	head := headRoom
-	v := &view{Report: r.Report, Style: style(), Heading: heading(r.Report),
+	v := &view{Report: r.Report, Style: style(), Heading: heading(r.Report, line),
 		BaseNoted: noted(r.Report, r.Base), HeadNoted: noted(r.Report, r.Head),
 		Examined: examined(r, line), Outcomes: outcomes(r.Report), Attested: attested(r.Counts.Manual),
 		Assumed: fit(&head, r.Assumed), NotRun: fit(&head, r.NotRun), Governance: fit(&head, r.Governance),
@@ -157,46 +157,41 @@ func writeHTML(b *bufio.Writer, r *Counted, o Options) error {
 // ofSpecification is the title of a report of mode governance.
 const ofSpecification = "Governance of a specification"
 
-func heading(r *verdict.Report) string {
-	switch {
-	case r.Mode == "audit" && r.Shard != "":
-		return "Audit of " + registryOf(r) + ", part " + line(r.Shard)
-	case r.Mode == "audit":
-		return "Audit of " + registryOf(r)
-	case r.Mode == "governance":
-		return ofSpecification
-	case r.Mode == "doctor":
-		return "Installation of the gate"
-	case r.Mode == "protect":
-		return "Protections of the branch"
-	case r.Mode == "conformance":
-		if r.Level > 0 {
-			return "Conformance to " + line(r.Protocol) + ", level " + levelOf(r)
+// heading says what a report is about; show makes foreign text safe for its format.
+func heading(r *verdict.Report, show func(string) string) string {
+	shown := func(text string) string { return show(cut(text, 200)) }
+	registry := "a registry"
+	if r.Origin != "" {
+		registry = "the registry " + shown(r.Origin)
+	}
+	part := func(name, value string) string {
+		if value == "" {
+			return ""
 		}
-		return "Conformance to " + line(r.Protocol)
+		return ", " + name + " " + value
 	}
-	if r.Mode == "verify" {
-		return "Verification of " + verifiedIn(r)
+	switch r.Mode {
+	case "audit":
+		return "Audit of " + registry + part("part", show(r.Shard))
+	case "governance":
+		return ofSpecification
+	case "doctor":
+		return "Installation of the gate"
+	case "protect":
+		return "Protections of the branch"
+	case "conformance":
+		return "Conformance to " + shown(r.Protocol) + part("level", levelOf(r))
+	case "verify":
+		of := plain.Count(r.Counts.Records, "target")
+		for result := range r.Results.All() {
+			if r.Counts.Records == 1 {
+				of = shown(result.Subject)
+			}
+			break
+		}
+		return "Verification of " + of
 	}
-	return "Check of a change to " + registryOf(r)
-}
-
-// verifiedIn returns the target of a report of verify, or how many there are.
-func verifiedIn(r *verdict.Report) string {
-	if r.Counts.Records != 1 {
-		return plain.Count(r.Counts.Records, "target")
-	}
-	for result := range r.Results.All() {
-		return cut(line(result.Subject), 200)
-	}
-	return "a target"
-}
-
-func registryOf(r *verdict.Report) string {
-	if r.Origin == "" {
-		return "a registry"
-	}
-	return "the registry " + cut(line(r.Origin), 200)
+	return "Check of a change to " + registry
 }
 
 // noted returns the date and the subject of a commit, if the report has them.
