@@ -51,8 +51,8 @@ const codeRefused = "output-refused"
 const formerHead = 1 << 20
 
 // Free returns an error if a run that writes to path would destroy something: path is free if it does not exist, is
-// empty, is a device or a pipe, or holds the former output of the same writer. A symbolic link is followed. what names
-// the path in the error.
+// empty, is a device or a pipe, or holds the former output of the same writer; a nil former has none. A symbolic link
+// is followed. what names the path in the error.
 func Free(what, path string, former Former) error {
 	info, err := os.Stat(path)
 	switch {
@@ -73,6 +73,9 @@ func Free(what, path string, former Former) error {
 		return nil
 	}
 	holds := "is not a former output of this format"
+	if former == nil {
+		holds = "exists, and is not overwritten"
+	}
 	if _, private, _, err := signing.ReadPublic(path, nil); private && err == nil ||
 		errors.Is(err, signing.ErrEncrypted) || bytes.HasPrefix(head, []byte("PRIVATE+KEY+")) {
 		holds = "holds a private key"
