@@ -6,6 +6,27 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/checktest"
 )
 
+// What is found of a reference server whose policy is broken, and in the candidate of one that is not a witness.
+const (
+	exemptsNobody = `
+implementations/nova.json:1:1: inconclusive: manifest-did: policy-unreadable
+implementations/nova.json:6:3: error: peer-witnesses: too-few-witnesses
+implementations/nova.json:1:1: inconclusive: domain-age: policy-unreadable
+.github/gate-policy.yml: warning: peer-witnesses: policy-broken`
+	notAWitness = `
+implementations/young.json:6:3: error: peer-witnesses: too-few-witnesses
+implementations/young.json:7:3: warning: peer-witnesses: witness-not-independent
+implementations/young.json:6:3: notice: external-audit: audit-declared`
+)
+
+// maintainers returns the policy of a world that names nova and these maintainers.
+func maintainers(list string) string {
+	return `policy: |
+  version: 1
+  reference_server: {tool_did: "did:web:nova.example"}
+  maintainers: ` + list + "\n"
+}
+
 // The bootstrap rule of RFC 0026 section 10: until 2027-05-04 the reference server needs no witness at L4 where
 // all maintainers sign its Receipt.
 func TestPeerWitnessesBootstrap(t *testing.T) {
@@ -145,22 +166,14 @@ implementations/nova.json:1:1: inconclusive: domain-age: policy-unreadable
   maintainers: ["did:web:mia.example"]
   until: never
 ` + base + signed,
-			Want: `
-implementations/nova.json:1:1: inconclusive: manifest-did: policy-unreadable
-implementations/nova.json:6:3: error: peer-witnesses: too-few-witnesses
-implementations/nova.json:1:1: inconclusive: domain-age: policy-unreadable
-.github/gate-policy.yml: warning: peer-witnesses: policy-broken`},
+			Want: exemptsNobody},
 		{Name: "unknown inner key, signed",
 			World: `policy: |
   version: 1
   reference_server: {tool_did: "did:web:nova.example", until: never}
   maintainers: ["did:web:mia.example"]
 ` + base + signed,
-			Want: `
-implementations/nova.json:1:1: inconclusive: manifest-did: policy-unreadable
-implementations/nova.json:6:3: error: peer-witnesses: too-few-witnesses
-implementations/nova.json:1:1: inconclusive: domain-age: policy-unreadable
-.github/gate-policy.yml: warning: peer-witnesses: policy-broken`},
+			Want: exemptsNobody},
 		{Name: "anchors, signed",
 			World: `policy: |
   version: 1
@@ -178,55 +191,13 @@ implementations/nova.json:1:1: inconclusive: domain-age: policy-unreadable
   reference_server: {tool_did: "did:web:nova.example"}
   maintainers: ["did:web:mia.example"]
 ` + base + signed,
-			Want: `
-implementations/nova.json:1:1: inconclusive: manifest-did: policy-unreadable
-implementations/nova.json:6:3: error: peer-witnesses: too-few-witnesses
-implementations/nova.json:1:1: inconclusive: domain-age: policy-unreadable
-.github/gate-policy.yml: warning: peer-witnesses: policy-broken`},
-		{Name: "no maintainers, signed",
-			World: `policy: |
-  version: 1
-  reference_server: {tool_did: "did:web:nova.example"}
-  maintainers: []
-` + base + signed,
-			Want: `
-implementations/nova.json:1:1: inconclusive: manifest-did: policy-unreadable
-implementations/nova.json:6:3: error: peer-witnesses: too-few-witnesses
-implementations/nova.json:1:1: inconclusive: domain-age: policy-unreadable
-.github/gate-policy.yml: warning: peer-witnesses: policy-broken`},
+			Want: exemptsNobody},
+		{Name: "no maintainers, signed", World: maintainers("[]") + base + signed, Want: exemptsNobody},
 		{Name: "maintainer twice, signed",
-			World: `policy: |
-  version: 1
-  reference_server: {tool_did: "did:web:nova.example"}
-  maintainers: ["did:web:mia.example", "did:web:mia.example"]
-` + base + signed,
-			Want: `
-implementations/nova.json:1:1: inconclusive: manifest-did: policy-unreadable
-implementations/nova.json:6:3: error: peer-witnesses: too-few-witnesses
-implementations/nova.json:1:1: inconclusive: domain-age: policy-unreadable
-.github/gate-policy.yml: warning: peer-witnesses: policy-broken`},
+			World: maintainers(`["did:web:mia.example", "did:web:mia.example"]`) + base + signed, Want: exemptsNobody},
 		{Name: "maintainer spelt twice, signed",
-			World: `policy: |
-  version: 1
-  reference_server: {tool_did: "did:web:nova.example"}
-  maintainers: ["did:web:mia.example", "did:web:mia.example."]
-` + base + signed,
-			Want: `
-implementations/nova.json:1:1: inconclusive: manifest-did: policy-unreadable
-implementations/nova.json:6:3: error: peer-witnesses: too-few-witnesses
-implementations/nova.json:1:1: inconclusive: domain-age: policy-unreadable
-.github/gate-policy.yml: warning: peer-witnesses: policy-broken`},
-		{Name: "maintainer no did, signed",
-			World: `policy: |
-  version: 1
-  reference_server: {tool_did: "did:web:nova.example"}
-  maintainers: ["mia"]
-` + base + signed,
-			Want: `
-implementations/nova.json:1:1: inconclusive: manifest-did: policy-unreadable
-implementations/nova.json:6:3: error: peer-witnesses: too-few-witnesses
-implementations/nova.json:1:1: inconclusive: domain-age: policy-unreadable
-.github/gate-policy.yml: warning: peer-witnesses: policy-broken`},
+			World: maintainers(`["did:web:mia.example", "did:web:mia.example."]`) + base + signed, Want: exemptsNobody},
+		{Name: "maintainer no did, signed", World: maintainers(`["mia"]`) + base + signed, Want: exemptsNobody},
 		{Name: "not yaml, signed", World: notYaml + base + signed,
 			Want: `
 implementations/nova.json:1:1: inconclusive: manifest-did: policy-unreadable
@@ -236,27 +207,15 @@ implementations/nova.json:1:1: inconclusive: domain-age: policy-unreadable
 		{Name: "empty, signed",
 			World: `policy: "\n"
 ` + base + signed,
-			Want: `
-implementations/nova.json:1:1: inconclusive: manifest-did: policy-unreadable
-implementations/nova.json:6:3: error: peer-witnesses: too-few-witnesses
-implementations/nova.json:1:1: inconclusive: domain-age: policy-unreadable
-.github/gate-policy.yml: warning: peer-witnesses: policy-broken`},
+			Want: exemptsNobody},
 		{Name: "large, signed",
 			World: base + `  - {write: .github/gate-policy.yml, text: "# 64 KiB and more of this comment, which would be read to its end\n", repeat: 1100}
 ` + signed,
-			Want: `
-implementations/nova.json:1:1: inconclusive: manifest-did: policy-unreadable
-implementations/nova.json:6:3: error: peer-witnesses: too-few-witnesses
-implementations/nova.json:1:1: inconclusive: domain-age: policy-unreadable
-.github/gate-policy.yml: warning: peer-witnesses: policy-broken`},
+			Want: exemptsNobody},
 		{Name: "link, signed",
 			World: base + `  - {write: .github/gate-policy.yml, mode: "120000", text: policy.yml}
 ` + signed,
-			Want: `
-implementations/nova.json:1:1: inconclusive: manifest-did: policy-unreadable
-implementations/nova.json:6:3: error: peer-witnesses: too-few-witnesses
-implementations/nova.json:1:1: inconclusive: domain-age: policy-unreadable
-.github/gate-policy.yml: warning: peer-witnesses: policy-broken`},
+			Want: exemptsNobody},
 		// a broken one blocks nobody else, and whoever proposes one is told
 		{Name: "not yaml, else", World: notYaml + base + `pr: [{listing: else, level: L4, witness: [ada]}]`,
 			Want: `
@@ -296,17 +255,11 @@ implementations/else.json:1:1: inconclusive: domain-age: policy-unreadable
 			Want:  `pass`},
 		// ... and not for L5
 		{Name: "policy, listed, for l5", World: policy + base + listed + forL5,
-			Want: `
-implementations/young.json:6:3: error: peer-witnesses: too-few-witnesses
-implementations/young.json:7:3: warning: peer-witnesses: witness-not-independent
-implementations/young.json:6:3: notice: external-audit: audit-declared`,
+			Want: notAWitness,
 			Says: []string{`peer witness "did:web:nova.example" does not count towards L5: its own Receipt carries no witness that verifies`}},
 		// ... also when the policy that let it in is gone
 		{Name: "listed, for l5", World: base + listed + forL5,
-			Want: `
-implementations/young.json:6:3: error: peer-witnesses: too-few-witnesses
-implementations/young.json:7:3: warning: peer-witnesses: witness-not-independent
-implementations/young.json:6:3: notice: external-audit: audit-declared`},
+			Want: notAWitness},
 		// ... until its own Receipt carries a witness that verifies
 		{Name: "policy, listed witnessed, for l5",
 			World: policy + base + `  - {listing: cyd, level: L4, witness: [ada]}
@@ -317,41 +270,26 @@ implementations/young.json:6:3: notice: external-audit: audit-declared`},
 			World: policy + base + `  - {listing: cyd, level: L4, witness: [ada]}
   - {listing: nova, level: L4, witness: [{slug: cyd, key: other}]}
 ` + forL5,
-			Want: `
-implementations/young.json:6:3: error: peer-witnesses: too-few-witnesses
-implementations/young.json:7:3: warning: peer-witnesses: witness-not-independent
-implementations/young.json:6:3: notice: external-audit: audit-declared`},
+			Want: notAWitness},
 		{Name: "policy, listed by another algorithm, for l5",
 			World: policy + base + `  - {listing: cyd, level: L4, witness: [ada]}
   - {listing: nova, level: L4, witness: [{slug: cyd, alg: ES256}]}
 ` + forL5,
-			Want: `
-implementations/young.json:6:3: error: peer-witnesses: too-few-witnesses
-implementations/young.json:7:3: warning: peer-witnesses: witness-not-independent
-implementations/young.json:6:3: notice: external-audit: audit-declared`},
+			Want: notAWitness},
 		{Name: "policy, listed witnessed, for l5, its witness gone",
 			World: policy + base + `  - {listing: cyd, level: L4, witness: [ada]}
   - {listing: nova, level: L4, witness: [cyd]}
 ` + forL5 + `web: [{url: "https://cyd.example/oap-conformance-receipt.json", status: 404}]`,
-			Want: `
-implementations/young.json:6:3: error: peer-witnesses: too-few-witnesses
-implementations/young.json:7:3: warning: peer-witnesses: witness-not-independent
-implementations/young.json:6:3: notice: external-audit: audit-declared`},
+			Want: notAWitness},
 		{Name: "policy, listed by stranger, for l5",
 			World: policy + base + `  - {publish: cyd, level: L4, witness: [ada]}
   - {listing: nova, level: L4, witness: [cyd]}
 ` + forL5,
-			Want: `
-implementations/young.json:6:3: error: peer-witnesses: too-few-witnesses
-implementations/young.json:7:3: warning: peer-witnesses: witness-not-independent
-implementations/young.json:6:3: notice: external-audit: audit-declared`},
+			Want: notAWitness},
 		{Name: "policy, listed by itself, for l5",
 			World: policy + base + `  - {listing: nova, level: L4, witness: [nova]}
 ` + forL5,
-			Want: `
-implementations/young.json:6:3: error: peer-witnesses: too-few-witnesses
-implementations/young.json:7:3: warning: peer-witnesses: witness-not-independent
-implementations/young.json:6:3: notice: external-audit: audit-declared`},
+			Want: notAWitness},
 		// ... which is open where that witness cannot be had
 		{Name: "policy, listed witnessed dan, for l5, dan 503",
 			World: policy + base + `  - {listing: cyd, level: L4, witness: [ada]}
@@ -388,27 +326,18 @@ pr: [{listing: young, level: L5, witness: [nova, ada, bob]}]
 	checktest.Run(t, []checktest.Case{
 		// an entry of nobody, of somebody who is not at L4, of a listed witness by another key
 		{Name: "begin, junk, gone", World: begin + junk + gone,
-			Want: `
-implementations/young.json:6:3: error: peer-witnesses: too-few-witnesses
-implementations/young.json:7:3: warning: peer-witnesses: witness-not-independent
-implementations/young.json:6:3: notice: external-audit: audit-declared`,
+			Want: notAWitness,
 			Says: []string{`peer witness "did:web:nova.example" does not count towards L5: its own Receipt carries no witness that verifies`}},
 		{Name: "begin, junk, other",
 			World: begin + junk + `  - {edit: .github/gate-policy.yml, replace: {nova.example: low.example}}
 pr: [{listing: young, level: L5, witness: [nova, ada, bob]}]
 `,
-			Want: `
-implementations/young.json:6:3: error: peer-witnesses: too-few-witnesses
-implementations/young.json:7:3: warning: peer-witnesses: witness-not-independent
-implementations/young.json:6:3: notice: external-audit: audit-declared`},
+			Want: notAWitness},
 		{Name: "begin, junk listed, gone",
 			World: begin + `  - {listing: nova, level: L4, co_signers: [mia], witness: [{slug: bob, key: mallory}, low]}
   - {commit: List}
 ` + gone,
-			Want: `
-implementations/young.json:6:3: error: peer-witnesses: too-few-witnesses
-implementations/young.json:7:3: warning: peer-witnesses: witness-not-independent
-implementations/young.json:6:3: notice: external-audit: audit-declared`},
+			Want: notAWitness},
 		{Name: "begin, junk, gone forced",
 			World: begin + junk + `  - {remove: .github/gate-policy.yml}
 pr: [{revoke: low, by: ada, witness: [nova, ada, bob]}]

@@ -28,7 +28,6 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/judge"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/judge/chosen"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/level"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/receipt/explain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verify"
@@ -62,7 +61,7 @@ const (
 // Check gates the range base..head of a clone: what a pull request would do to the registry. An empty base is the main
 // branch of the clone's remote, an empty head is HEAD.
 func Check(ctx context.Context, repo *registry.Repository, base, head string, w Web, o Options) (*Report, error) {
-	return run(ctx, repo, w, maxCheck, func(src evidence.Source) (*Report, error) {
+	return run(ctx, repo.Usable(), w, maxCheck, func(src evidence.Source) (*Report, error) {
 		if o.Strict {
 			return nil, remedy.Errorf("leave it out", "Strict is an option of Audit")
 		}
@@ -90,7 +89,7 @@ func Check(ctx context.Context, repo *registry.Repository, base, head string, w 
 
 // Audit judges the first-parent history of a clone and all its records at a commit; an empty rev is HEAD.
 func Audit(ctx context.Context, repo *registry.Repository, rev string, w Web, o Options) (*Report, error) {
-	rep, err := run(ctx, repo, w, maxAudit, func(src evidence.Source) (*Report, error) {
+	rep, err := run(ctx, repo.Usable(), w, maxAudit, func(src evidence.Source) (*Report, error) {
 		if o.DenyGovernance {
 			return nil, remedy.Errorf("leave it out", "DenyGovernance is an option of Check")
 		}
@@ -136,40 +135,33 @@ func Verify(ctx context.Context, target string, w Web, o VerifyOptions) (*Verifi
 	if o.Registry != nil {
 		unusable = o.Registry.Usable()
 	}
-	if err := ended(ctx, unusable); err != nil {
-		return nil, err
-	}
-	src, done, err := w.source(maxVerify)
-	if err != nil {
-		return nil, err
-	}
-	defer done()
-	r := verify.Run{Now: src.Now(), Clone: o.Registry, Jobs: 1, Source: src, Keep: w.keeps != nil,
-		Config: verify.Config{Tool: version(), Assumed: w.names(o)}}
-	if w.bundle != nil {
-		err = verifyAgain(ctx, &r, target, w.bundle, o)
-	} else {
-		err = verifyNow(ctx, &r, target, o)
-	}
-	if err != nil {
-		return nil, ended(ctx, err)
-	}
-	var found *Verification
-	err = r.Verify(ctx, func(rep *verify.Report) error { found = rep; return nil })
-	if err == nil && found.Verdict == verdict.Errored {
-		err = remedy.Errorf(found.Remedy, "%s", found.Error)
-	}
-	if err := ended(ctx, err); err != nil {
-		return nil, err
-	}
-	w.keeps.keep(r.Bundle)
-	return found, nil
+	return run(ctx, unusable, w, maxVerify, func(src evidence.Source) (found *Verification, err error) {
+		r := verify.Run{Now: src.Now(), Clone: o.Registry, Jobs: 1, Source: src, Keep: w.keeps != nil,
+			Config: verify.Config{Tool: version(), Assumed: w.names(o)}}
+		if w.bundle != nil {
+			err = verifyAgain(ctx, &r, target, w.bundle, o)
+		} else {
+			err = verifyNow(ctx, &r, target, o)
+		}
+		if err == nil {
+			err = r.Verify(ctx, func(rep *verify.Report) error { found = rep; return nil })
+		}
+		switch {
+		case err != nil:
+		case found.Verdict == verdict.Errored:
+			err = remedy.Errorf(found.Remedy, "%s", found.Error)
+		default:
+			w.keeps.keep(r.Bundle)
+		}
+		return found, err
+	})
 }
 
-// run opens the source of a call and judges by it. If the call was asked to end, run returns no report.
-func run(ctx context.Context, repo *registry.Repository, w Web, mostBytes int64,
-	judged func(evidence.Source) (*Report, error)) (*Report, error) {
-	if err := ended(ctx, repo.Usable()); err != nil {
+// run opens the source of a call and judges by it. If the call was asked to end, run returns no report; unusable says
+// why its clone cannot be read.
+func run[T any](ctx context.Context, unusable error, w Web, mostBytes int64,
+	judged func(evidence.Source) (*T, error)) (*T, error) {
+	if err := ended(ctx, unusable); err != nil {
 		return nil, err
 	}
 	src, done, err := w.source(mostBytes)
@@ -240,9 +232,6 @@ func verifyNow(ctx context.Context, r *verify.Run, target string, o VerifyOption
 		return remedy.Errorf("give one of them", "Registry excludes WithoutRegistry")
 	case o.MaxAge != 0 && o.MaxAge < time.Second:
 		return remedy.Errorf("give at least 1s, or 0 for a warning from 14 days on", "MaxAge is %s", o.MaxAge)
-	case o.Level != "" && !level.Level(o.Level).Exists():
-		return remedy.Errorf("the levels are L0 to L5, L1-NC, L3-NC, L5-FINANCE, L5-ORG, W1 to W3 and C1 to C3",
-			"Level %q is not a level", o.Level)
 	}
 	if o.Registry != nil {
 		if err := r.Open(ctx, o.Registry.MirrorFolder(), o.Rev, &flags); err != nil {

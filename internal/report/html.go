@@ -278,6 +278,5 @@ func chunks[T any](rows []T, shown *int) []chunk[T] {
 type chunk[T any] struct {
 	From, To int
 	Open     bool
-	Name, ID string // first and last name of the rows, if they were sorted into parts
 	Rows     []T
 }

@@ -24,13 +24,6 @@ type statusGroup struct {
 	Status, About string
 	Count, More   int
 	Chunks        []chunk[listingRow]
-	Letters       []letter // where the rows are many
-}
-
-// letter is a part of a long list and where it begins.
-type letter struct {
-	Name, ID string
-	Count    int
 }
 
 // listingRow has no embedded struct: a template would search for its fields again in each row.
@@ -99,13 +92,8 @@ func newListings(r *verdict.Report) *listingsView {
 			kept = append(kept, row)
 		}
 		if len(all) > 0 || s.word != "" {
-			g := statusGroup{Status: s.word, About: s.about, Count: len(all), More: len(all) - len(kept)}
-			if len(kept) > maxOpen && s.word != verdict.StatusExpiring {
-				g.byLetter(kept, &shown)
-			} else {
-				g.Chunks = chunks(kept, &shown)
-			}
-			v.Groups = append(v.Groups, g)
+			v.Groups = append(v.Groups, statusGroup{Status: s.word, About: s.about, Count: len(all),
+				More: len(all) - len(kept), Chunks: chunks(kept, &shown)})
 		}
 	}
 	return v
@@ -148,36 +136,6 @@ func (v *listingsView) sortEnds(inDate []*verdict.Listing, now time.Time) {
 		}
 		v.Ends = append(v.Ends, row)
 	}
-}
-
-// byLetter cuts rows, sorted by slug, into parts by the first letter, so that a reader finds a listing without a
-// script.
-func (g *statusGroup) byLetter(rows []listingRow, shown *int) {
-	for from := 0; from < len(rows); {
-		name := firstLetter(rows[from].Slug)
-		to := from
-		for to < len(rows) && firstLetter(rows[to].Slug) == name {
-			to++
-		}
-		parts := chunks(rows[from:to], shown)
-		id := cmp.Or(g.Status, "other") + name
-		if !slices.ContainsFunc(g.Letters, func(l letter) bool { return l.ID == id }) {
-			g.Letters = append(g.Letters, letter{name, id, to - from})
-			parts[0].ID = id
-		}
-		for i := range parts {
-			parts[i].Name, parts[i].From, parts[i].To = name, parts[i].From+from, parts[i].To+from
-		}
-		g.Chunks = append(g.Chunks, parts...)
-		from = to
-	}
-}
-
-func firstLetter(slug string) string {
-	if slug != "" && (slug[0] >= 'a' && slug[0] <= 'z' || slug[0] >= '0' && slug[0] <= '9') {
-		return slug[:1]
-	}
-	return "other"
 }
 
 func rowOf(l *verdict.Listing, now time.Time) listingRow {

@@ -75,9 +75,9 @@ var elements = map[string]string{
 	"a": "class href rel", "header": "", "nav": "aria-label", "main": "id tabindex", "section": "aria-labelledby",
 	"footer": "",
 	"h1":     "", "h2": "id", "h3": "id", "p": "class", "b": "class", "strong": "", "small": "", "code": "", "br": "",
-	"span": "class aria-hidden", "time": "datetime", "div": "class tabindex role aria-label", "ul": "class aria-label",
+	"span": "class aria-hidden", "time": "datetime", "div": "class tabindex role aria-label", "ul": "class",
 	"ol": "class start", "li": "class",
-	"dl": "class", "dt": "", "dd": "", "details": "id open", "summary": "", "table": "", "caption": "class",
+	"dl": "class", "dt": "", "dd": "", "details": "open", "summary": "", "table": "", "caption": "class",
 	"thead": "", "tbody": "", "tr": "",
 	"th": "scope class", "td": "class", "svg": "class viewbox role aria-label",
 	"rect": "class x y width height", "line": "x1 x2 y1 y2", "text": "class x y dx dy",
@@ -224,31 +224,32 @@ func TestDuration(t *testing.T) {
 	}
 }
 
-// A long list is cut by first letters, and every link within a page leads somewhere, once.
+// A long list is cut into parts that say from which slug on they are, and every link within a page leads somewhere,
+// once.
 func TestLongLists(t *testing.T) {
 	r := frame()
 	r.Mode, r.History = "audit", &verdict.History{HeadTime: noon}
-	for i := range 200 {
-		end := noon.Add(time.Duration(200-i) * 6 * time.Hour)
+	for i := range 1200 {
+		end := noon.Add(time.Duration(1200-i) * time.Hour)
 		status := []string{verdict.StatusValid, verdict.StatusProvisional}[i%2]
-		r.Listings = append(r.Listings, verdict.Listing{Slug: fmt.Sprintf("%c-%03d", "zab9~"[i%5], i), Level: "L1",
+		r.Listings = append(r.Listings, verdict.Listing{Slug: fmt.Sprintf("%c-%04d", "zab9~"[i%5], i), Level: "L1",
 			Status: status, ExpiresAt: &end})
 	}
 	r.Listings = append(r.Listings, verdict.Listing{Slug: "q", Status: "unheard"})
 	page := written(t, "html", r, Options{})
 	checkPage(t, page)
 	for _, want := range []string{
-		`<li><a href="#valida">a</a> <span class="m">20</span></li>`, `<details id="validother">`,
-		`<details id="provisional9"`,
-		`<summary>In the order of their ends: the first 100 of 200</summary>`, `<a href="#statusother">`,
+		"<details>\n<summary>valid 1 to 500, from <code>9-0008</code></summary>",
+		"<details>\n<summary>provisional 501 to 600, from <code>~-0209</code></summary>",
+		`<summary>In the order of their ends: the first 100 of 1200</summary>`, `<a href="#statusother">`,
 		"no checkpoint yet",
 	} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page lacks %s", want)
 		}
 	}
-	if first, last := strings.Index(page, `<td class="t">~-199<`),
-		strings.Index(page, `<td class="t">9-198<`); first < 0 || last < first {
+	if first, last := strings.Index(page, `<td class="t">~-1199<`),
+		strings.Index(page, `<td class="t">9-1198<`); first < 0 || last < first {
 		t.Errorf("the first to end stand at %d and %d", first, last)
 	}
 	for _, page := range []string{page, written(t, "html", audited(), Options{}),

@@ -199,33 +199,19 @@ func (s *subjects) add(subject string) {
 func Count(r *verdict.Report) *Counted {
 	all := &Counted{Report: r, verdicts: map[string]map[verdict.Verdict]int{}}
 	all.few = sync.OnceValue(func() []placed { return slices.Collect(all.read) })
-	// Of most subjects the same checks give the same verdicts as of the one before.
-	var like []verdict.Result
-	times := 0
-	count := func() {
-		for _, result := range like {
+	for results := range bySubject(r) {
+		all.subjects.add(results[0].Subject)
+		if slices.ContainsFunc(results, isDecided) {
+			all.decided.add(results[0].Subject)
+		}
+		for _, result := range results {
 			n := all.verdicts[result.Check]
 			if n == nil {
 				n = map[verdict.Verdict]int{}
 				all.verdicts[result.Check] = n
 				all.checks = append(all.checks, result.Check)
 			}
-			n[result.Verdict] += times
-		}
-	}
-	for results := range bySubject(r) {
-		all.subjects.add(results[0].Subject)
-		if slices.ContainsFunc(results, isDecided) {
-			all.decided.add(results[0].Subject)
-		}
-		if !slices.EqualFunc(results, like, func(a, b verdict.Result) bool {
-			return a.Check == b.Check && a.Verdict == b.Verdict
-		}) {
-			count()
-			like, times = append(like[:0], results...), 0
-		}
-		times++
-		for _, result := range results {
+			n[result.Verdict]++
 			if result.Subject == wholeRegistry && slices.Contains(ofHistory, result.Check) {
 				all.whole = append(all.whole, result)
 			}
@@ -237,7 +223,6 @@ func Count(r *verdict.Report) *Counted {
 			}
 		}
 	}
-	count()
 	return all
 }
 

@@ -121,6 +121,10 @@ func (r *Run) Heard(flags *bundle.VerifyFlags) (err error) {
 	r.Config.Level, r.Config.Without, r.Config.Canonical = level.Level(flags.Level), flags.Without, flags.Canonical
 	r.Config.Local = flags.Local
 	r.Config.MaxAge = time.Duration(flags.MaxAge) * time.Second
+	if flags.Level != "" && !r.Config.Level.Exists() {
+		return remedy.Errorf("the levels are L0 to L5, L1-NC, L3-NC, L5-FINANCE, L5-ORG, W1 to W3 and C1 to C3",
+			"--level %q is not a level", flags.Level)
+	}
 	if flags.Suites != "" {
 		if r.Config.Suites, err = receipt.ParseSuites(flags.Suites); err != nil {
 			return remedy.Errorf("name versions and N.x, joined by commas, such as 1.3.0,2.x", "--trusted-suites: %v",

@@ -240,12 +240,15 @@ func (o *keyShow) check() error {
 	if strings.ContainsFunc(o.id, func(r rune) bool { return !unreserved(r) }) {
 		return remedy.Errorf("use letters, digits, - . _ ~, such as key-1", "--key-id %q is not a fragment", o.id)
 	}
-	if o.did != "" {
-		if _, err := did.Parse(o.did); err != nil {
-			return remedy.Errorf("write it like did:web:tool.example", "--did: %v", err)
-		}
+	return cmp.Or(checkDID(o.did), o.Network.Check())
+}
+
+// checkDID refuses a --did that is not one.
+func checkDID(id string) error {
+	if _, err := did.Parse(id); id != "" && err != nil {
+		return remedy.Errorf("write it like did:web:tool.example", "--did: %v", err)
 	}
-	return o.Network.Check()
+	return nil
 }
 
 // unreserved reports whether a rune needs no escape in a URL (RFC 3986 section 2.3).

@@ -109,10 +109,7 @@ func (o *listOptions) check(f *pflag.FlagSet) error {
 	if l := level.Level(strings.TrimSuffix(o.level, "+")); o.level != "" && l.Base() < 0 {
 		return remedy.Errorf("write it like L2, L1-NC or L2+", "--level %q is not a level", o.level)
 	}
-	if _, err := did.Parse(o.did); o.did != "" && err != nil {
-		return remedy.Errorf("write it like did:web:tool.example", "--did: %v", err)
-	}
-	return nil
+	return checkDID(o.did)
 }
 
 func (o *listOptions) list(ctx context.Context, sys frame.IO) error {
@@ -171,10 +168,7 @@ func (o *listOptions) list(ctx context.Context, sys frame.IO) error {
 	switch o.format {
 	case "json":
 		// Which streams: a hundred thousand rows are not held a second time as text.
-		quoted := json.MarshalToFunc(func(e *jsontext.Encoder, text string) error {
-			return e.WriteValue(listing.Quote(strings.ToValidUTF8(text, "\ufffd"))) // a file's name is any bytes
-		})
-		if err := json.MarshalWrite(out, rows, json.WithMarshalers(quoted), jsontext.PreserveRawStrings(true),
+		if err := json.MarshalWrite(escaped{out}, rows, jsontext.AllowInvalidUTF8(true), // a file's name is any bytes
 			jsontext.WithIndent("  ")); err != nil {
 			return err
 		}
@@ -200,7 +194,7 @@ func (o *listOptions) list(ctx context.Context, sys frame.IO) error {
 	return nil
 }
 
-// escaped writes JSON that is as harmless in a log as the JSON report. Each write has whole lines.
+// escaped writes JSON that is as harmless in a log as the JSON report. Each write has whole lines or tokens.
 type escaped struct{ to io.Writer }
 
 func (e escaped) Write(lines []byte) (int, error) {

@@ -114,10 +114,7 @@ func (o *revokeOptions) check() error {
 		return remedy.Errorf("write it like https://tool.example/incident.html",
 			"--evidence-uri %q is not an https URL without a user name", plain.Redacted(o.evidenceURI))
 	}
-	if _, err := did.Parse(o.did); o.did != "" && err != nil {
-		return remedy.Errorf("write it like did:web:witness.example", "--did: %v", err)
-	}
-	return o.recordFlags.check()
+	return cmp.Or(checkDID(o.did), o.recordFlags.check())
 }
 
 func (o *revokeOptions) run(ctx context.Context, sys frame.IO, slug string) error {

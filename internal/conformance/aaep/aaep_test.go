@@ -28,20 +28,37 @@ func announced(t *testing.T, s *Stream) (verdict.Verdict, []string) {
 	t.Helper()
 	results, err := s.Results()
 	must.OK(t, err)
+	return settled(results, func(check string, f verdict.Finding) string {
+		if f.Message == "" || f.Fix == "" || f.Cite == "" {
+			t.Errorf("%s says too little: %+v", check, f)
+		}
+		return atLine(f) + strings.TrimPrefix(check, "aaep-") + " " + f.Code + " " + f.Severity.String()
+	})
+}
+
+// atLine is the line of a finding and a blank, or empty.
+func atLine(f verdict.Finding) string { return strings.TrimPrefix(fmt.Sprintf("%d ", f.Line), "0 ") }
+
+// settled is the verdict of results, and what say says of their findings, sorted.
+func settled(results []verdict.Result, say func(string, verdict.Finding) string) (verdict.Verdict, []string) {
 	rep := &verdict.Report{Results: verdict.NewResults(results...)}
 	rep.Settle(Rules)
 	var all []string
 	for r := range rep.Results.All() {
 		for _, f := range r.Findings {
-			if f.Message == "" || f.Fix == "" || f.Cite == "" {
-				t.Errorf("%s says too little: %+v", r.Check, f)
-			}
-			line := strings.TrimPrefix(fmt.Sprintf("%d ", f.Line), "0 ")
-			all = append(all, fmt.Sprintf("%s%s %s %s", line, strings.TrimPrefix(r.Check, "aaep-"), f.Code, f.Severity))
+			all = append(all, say(r.Check, f))
 		}
 	}
 	slices.Sort(all)
 	return rep.Verdict, all
+}
+
+// once is settled with each finding once, as "check code severity".
+func once(results []verdict.Result) (verdict.Verdict, []string) {
+	v, all := settled(results, func(check string, f verdict.Finding) string {
+		return check + " " + f.Code + " " + f.Severity.String()
+	})
+	return v, slices.Compact(all)
 }
 
 func TestSharedStreams(t *testing.T) {

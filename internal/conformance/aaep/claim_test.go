@@ -44,19 +44,12 @@ func claimedAt(t *testing.T, text, report string, now time.Time) (verdict.Verdic
 	}
 	results, _, err := c.Judge()
 	must.OK(t, err)
-	rep := &verdict.Report{Results: verdict.NewResults(results...)}
-	rep.Settle(Rules)
-	var all []string
-	for _, r := range results {
-		for _, f := range r.Findings {
-			if f.Fix == "" {
-				t.Errorf("%s has no fix", f.Code)
-			}
-			all = append(all, strings.TrimPrefix(fmt.Sprintf("%d ", f.Line), "0 ")+f.Code+" "+f.Severity.String())
+	return settled(results, func(_ string, f verdict.Finding) string {
+		if f.Fix == "" {
+			t.Errorf("%s has no fix", f.Code)
 		}
-	}
-	slices.Sort(all)
-	return rep.Verdict, all
+		return atLine(f) + f.Code + " " + f.Severity.String()
+	})
 }
 
 func TestClaim(t *testing.T) {

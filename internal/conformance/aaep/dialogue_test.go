@@ -232,9 +232,7 @@ func TestManifestKey(t *testing.T) {
 					t.Fatal(err)
 				}
 				defer p.Close()
-				transport := &http.Transport{DisableCompression: true, DialContext: pipe.Dial}
-				defer transport.CloseIdleConnections()
-				v, got, _ := visitedAt(t, p.URL, false, transport, negotiating, func(l *Live) {
+				v, got, _ := visitedOver(t, pipe, false, negotiating, func(l *Live) {
 					l.Level, l.ManifestKey = 3, p.ManifestKey
 					if !known {
 						other, err := jws.ParseKey([]byte(`{"kty":"OKP","crv":"Ed25519",` +

@@ -191,15 +191,6 @@ func (v *visit) unanswered(format string, args ...any) {
 	v.probes[liveHandshake].Errorf(v.here(), "", "no-answer", format, args...)
 }
 
-// openStream asks for the events, however long the headers take.
-func (v *visit) openStream(ctx context.Context, events *url.URL) (*http.Response, error) {
-	req, err := v.request(ctx, http.MethodGet, events, nil, "text/event-stream")
-	if err != nil {
-		return nil, err
-	}
-	return v.client.Do(req)
-}
-
 // isStream reports whether an answer is a stream of events.
 func isStream(resp *http.Response) bool {
 	kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))

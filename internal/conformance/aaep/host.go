@@ -271,68 +271,36 @@ func (r *hosting) start() error {
 	return nil
 }
 
-// connect returns the connection of a subscriber that is ready for events. The errors are errNobody, the command's and
-// the context's.
+// connect returns the connection of a subscriber that is ready for events. It waits until nothing came for the time of
+// --timeout, and starts a command again that has left. The errors are errNobody, the command's and the context's.
 func (r *hosting) connect(ctx context.Context) (*connection, error) {
 	r.locked(func() { r.sign = r.now() })
 	for again := false; ; {
-		l, err := r.connected(ctx)
-		if r.endsHere() {
+		var since, sign time.Time
+		var l *connection
+		exited, over := false, false // over: no more events can be sent
+		r.locked(func() { since = r.sign })
+		err := r.wait(ctx, since.Add(r.Timeout), func() bool {
+			l, sign, exited, over = r.link, r.sign, r.exited, r.distrusts || len(r.granted) >= maxRequests
+			return l != nil || exited || over
+		})
+		switch {
+		case err != nil && err != errLate:
+			return nil, err
+		case over:
 			return nil, errNobody
-		}
-		if err == errLate {
-			if r.Tester == nil || r.starts >= maxStarts || again && !r.isExited() {
-				return nil, errNobody
+		case l != nil:
+			if err := r.settle(ctx, l); err != errGone {
+				return l, err
 			}
+		case err == errLate && sign.After(since):
+		case r.Tester == nil || r.starts >= maxStarts || again && !exited:
+			return nil, errNobody
+		default:
 			again = true
 			if err := r.start(); err != nil {
 				return nil, err
 			}
-			continue
-		}
-		if err != nil {
-			return nil, err
-		}
-		switch err := r.settle(ctx, l); err {
-		case nil:
-			return l, nil
-		case errGone:
-		default:
-			return nil, err
-		}
-	}
-}
-
-// endsHere reports whether no more events can be sent: the subscriber refuses the manifest that is signed well, or has
-// asked too often.
-func (r *hosting) endsHere() bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.distrusts || len(r.granted) >= maxRequests
-}
-
-func (r *hosting) isExited() (is bool) {
-	r.locked(func() { is = r.exited })
-	return is
-}
-
-// connected waits for a connection until nothing came for the time of --timeout, or the command has exited.
-func (r *hosting) connected(ctx context.Context) (l *connection, err error) {
-	for {
-		var sign time.Time
-		r.locked(func() { sign = r.sign })
-		err = r.wait(ctx, sign.Add(r.Timeout), func() bool {
-			l = r.link
-			return l != nil || r.exited || r.distrusts
-		})
-		later := false
-		r.locked(func() { later = r.sign.After(sign) })
-		switch {
-		case err == errLate && later:
-		case err == nil && l == nil:
-			return nil, errLate
-		default:
-			return l, err
 		}
 	}
 }

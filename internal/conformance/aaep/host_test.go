@@ -96,16 +96,8 @@ func hostedAt(t *testing.T, l net.Listener, o aaeptest.SubscriberOptions, change
 	results, err := h.Run(ctx, l)
 	must.OK(t, err)
 	tester.all.Wait()
-	rep := &verdict.Report{Results: verdict.NewResults(results...)}
-	rep.Settle(Rules)
-	var all []string
-	for _, r := range results {
-		for _, f := range r.Findings {
-			all = append(all, r.Check+" "+f.Code+" "+f.Severity.String())
-		}
-	}
-	slices.Sort(all)
-	return rep.Verdict, slices.Compact(all), &captures{results, lines.Bytes()}
+	v, all := once(results)
+	return v, all, &captures{results, lines.Bytes()}
 }
 
 // only limits a run to plays.

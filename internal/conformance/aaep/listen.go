@@ -34,7 +34,11 @@ func (t *talk) listen(ctx context.Context) {
 				return false
 			}
 		}
-		resp, err := t.openStream(ctx, t.events)
+		var resp *http.Response
+		req, err := t.request(ctx, http.MethodGet, t.events, nil, "text/event-stream")
+		if err == nil {
+			resp, err = t.client.Do(req) // however long the headers take
+		}
 		if err != nil {
 			give(heard{err: err})
 			return

@@ -96,6 +96,15 @@ func (p *replayer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
+// visited returns the findings of a run with the producer.
+func (p *replayer) visited(t *testing.T, scenarios string, change func(*Live)) []string {
+	pipe, server := aaeptest.NewPipe(), &http.Server{Handler: p}
+	go func() { _ = server.Serve(pipe) }()
+	defer server.Close()
+	_, got, _ := visitedOver(t, pipe, true, scenarios, change)
+	return got
+}
+
 func TestStreams(t *testing.T) {
 	for _, c := range []struct {
 		name, fault string
@@ -112,15 +121,11 @@ func TestStreams(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				pipe, p := aaeptest.NewPipe(), &replayer{fault: c.fault}
+				p := &replayer{fault: c.fault}
 				p.session("old", 0, c.before)
-				server := &http.Server{Handler: p}
-				go func() { _ = server.Serve(pipe) }()
-				defer server.Close()
-				transport := &http.Transport{DialContext: pipe.Dial}
-				defer transport.CloseIdleConnections()
-				_, got, _ := visitedAt(t, "http://producer.example", true, transport,
-					"- {name: one, start: one, reply: accept}\n- {name: two, start: two, reply: accept}",
+				got := p.visited(t, `
+- {name: one, start: one, reply: accept}
+- {name: two, start: two, reply: accept}`,
 					func(l *Live) { l.Level = 1 })
 				has := slices.ContainsFunc(got, func(f string) bool { return strings.HasSuffix(f, c.want) })
 				bad := slices.ContainsFunc(got, func(f string) bool {
@@ -142,14 +147,7 @@ func TestWrongKind(t *testing.T) {
 		"":      "aaep-live-clarification not-exercised inconclusive",
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			pipe := aaeptest.NewPipe()
-			server := &http.Server{Handler: &replayer{fault: fault}}
-			go func() { _ = server.Serve(pipe) }()
-			defer server.Close()
-			transport := &http.Transport{DialContext: pipe.Dial}
-			defer transport.CloseIdleConnections()
-			_, got, _ := visitedAt(t, "http://producer.example", true, transport,
-				"- {name: one, start: colour, reply: wrong-kind}", nil)
+			got := (&replayer{fault: fault}).visited(t, "- {name: one, start: colour, reply: wrong-kind}", nil)
 			got = slices.DeleteFunc(got, func(f string) bool { return !strings.HasPrefix(f, liveClarify.ID) })
 			if strings.Join(got, ",") != want {
 				t.Errorf("%q: %s, want %s", fault, got, want)

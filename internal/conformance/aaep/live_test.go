@@ -47,11 +47,17 @@ func visited(t *testing.T, o aaeptest.Options, scenarios string,
 		p, err := aaeptest.Start(o)
 		must.OK(t, err)
 		defer p.Close()
-		transport := &http.Transport{DisableCompression: true, DialContext: pipe.Dial}
-		defer transport.CloseIdleConnections()
-		v, all, got = visitedAt(t, p.URL, o.Reference, transport, scenarios, change)
+		v, all, got = visitedOver(t, pipe, o.Reference, scenarios, change)
 	})
 	return v, all, got
+}
+
+// visitedOver is visited with the producer of a pipe.
+func visitedOver(t *testing.T, pipe *aaeptest.Pipe, reference bool, scenarios string,
+	change func(*Live)) (verdict.Verdict, []string, *captures) {
+	transport := &http.Transport{DisableCompression: true, DialContext: pipe.Dial}
+	defer transport.CloseIdleConnections()
+	return visitedAt(t, "http://"+pipe.Addr().String(), reference, transport, scenarios, change)
 }
 
 func visitedAt(t *testing.T, base string, reference bool, transport http.RoundTripper, scenarios string,
@@ -74,17 +80,8 @@ func visitedAt(t *testing.T, base string, reference bool, transport http.RoundTr
 	l.Capture = &lines
 	results, err := l.Run(ctx)
 	must.OK(t, err)
-	got := &captures{results, lines.Bytes()}
-	rep := &verdict.Report{Results: verdict.NewResults(results...)}
-	rep.Settle(Rules)
-	var all []string
-	for _, r := range got.Results {
-		for _, f := range r.Findings {
-			all = append(all, r.Check+" "+f.Code+" "+f.Severity.String())
-		}
-	}
-	slices.Sort(all)
-	return rep.Verdict, slices.Compact(all), got
+	v, all := once(results)
+	return v, all, &captures{results, lines.Bytes()}
 }
 
 func TestLive(t *testing.T) {

@@ -3,19 +3,12 @@
 package aaep
 
 import (
-	"bytes"
 	"net"
 	"net/http"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
-	"github.com/google/go-cmp/cmp"
-	"github.com/google/go-cmp/cmp/cmpopts"
-
-	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/aaeptest"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 )
@@ -60,34 +53,4 @@ func TestLiveEndless(t *testing.T) {
 			t.Errorf("before: %t: %s %s, want %s", before, v, got, want)
 		}
 	}
-}
-
-func TestDialoguesOnLoopback(t *testing.T) {
-	onLoopback(t)
-	atATime(t, 8, faultsOfTerms, func(c faultOfTerms) {
-		if c.o.Fault == "holds-critical" || c.o.Fault == "goes-on" { // which need the bubble's clock
-			return
-		}
-		c.o.Seconds = 4 // a busy machine takes long to reply
-		p, err := aaeptest.Start(c.o)
-		if err != nil {
-			t.Error(err)
-			return
-		}
-		defer p.Close()
-		v, got, captured := visitedAt(t, p.URL, false, http.DefaultTransport, negotiating, func(l *Live) {
-			l.Level, l.Rate, l.Timeout = 3, 50, 10*time.Second // a rate at which it does not take long
-		})
-		want := strings.FieldsFunc(c.want, func(r rune) bool { return r == '|' })
-		if c.o.Fault == "no-rate" || c.o.Fault == "ignores-terms" || c.o.Fault == "" {
-			want = nil // a session has fewer events than a burst at that rate
-			got = slices.DeleteFunc(got, func(f string) bool { return strings.HasPrefix(f, "aaep-rate over-rate") })
-		}
-		if c.want != "" && c.o.Fault == "" {
-			want = strings.Split(c.want, "|")
-		}
-		if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
-			t.Errorf("%+v: %s %s\n%s", c.o, v, diff, plain.Cut(string(bytes.TrimSpace(captured.Messages)), 4000))
-		}
-	})
 }

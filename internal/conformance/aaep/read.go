@@ -84,57 +84,50 @@ func (w *upTo) Read(p []byte) (int, error) {
 
 // readArray takes the elements of an array, one after the other, up to the first that is not JSON.
 func (s *Stream) readArray(in io.Reader) error {
-	var ahead bytes.Buffer // what was read beyond the place
-	passed, line, column := 0, 1, 1
-	to := func(offset int) {
-		between := ahead.Next(max(offset-passed, 0))
-		passed += len(between)
-		if last := bytes.LastIndexByte(between, '\n'); last >= 0 {
-			line, column = line+bytes.Count(between, []byte("\n")), 0
-			between = between[last:]
-		}
-		column += len(between)
+	data, err := io.ReadAll(in)
+	if err != nil {
+		return err
 	}
-	fault := func(code, format string, args ...any) {
+	line, begin, passed := 1, 0, 0 // the line that data[passed] is on, and where it begins
+	to := func(offset int) (int, int) {
+		if last := bytes.LastIndexByte(data[passed:offset], '\n'); last >= 0 {
+			line, begin = line+bytes.Count(data[passed:offset], []byte("\n")), passed+last+1
+		}
+		passed = offset
+		return line, offset - begin + 1
+	}
+	fault := func(offset int, code, format string, args ...any) {
+		line, column := to(offset)
 		s.note(s.own, place{line: int32(line), column: int32(column)}, envelope, verdict.Error, "", code, format,
 			args...)
 	}
-	d := jsontext.NewDecoder(io.TeeReader(in, &ahead), jsontext.AllowDuplicateNames(true),
+	d := jsontext.NewDecoder(bytes.NewBuffer(data), jsontext.AllowDuplicateNames(true),
 		jsontext.AllowInvalidUTF8(true)) // which strict refuses
-	_, err := d.ReadToken()
+	_, err = d.ReadToken()
 	for err == nil && d.PeekKind() != ']' {
 		var element jsontext.Value
 		if element, err = d.ReadValue(); err == nil {
-			to(int(d.InputOffset()) - len(element))
+			line, column := to(int(d.InputOffset()) - len(element))
 			if err := s.Add(line, column, element); err != nil {
 				return err
 			}
 		}
 	}
 	if err == nil {
-		if _, err = d.ReadToken(); err == nil {
-			to(int(d.InputOffset()))
-			_, err = d.ReadToken()
-			rest := bytes.TrimLeft(ahead.Bytes(), " \t\r\n")
-			switch {
-			case err == io.EOF:
-				return nil
-			case len(rest) == 0:
-				return err
-			}
-			to(passed + ahead.Len() - len(rest))
-			fault(strict.CodeTrailingText, "the array is followed by %q, nothing may follow it", rest[:1])
-			return nil
-		}
+		_, err = d.ReadToken()
 	}
 	syntax, isSyntax := errors.AsType[*jsontext.SyntacticError](err)
 	switch {
+	case err == nil:
+		rest := bytes.TrimLeft(data[d.InputOffset():], " \t\r\n")
+		if len(rest) > 0 {
+			fault(len(data)-len(rest), strict.CodeTrailingText, "the array is followed by %q, nothing may follow it",
+				rest[:1])
+		}
 	case errors.Is(err, io.ErrUnexpectedEOF):
-		to(passed + ahead.Len())
-		fault(strict.CodeSyntax, "the array has no end")
+		fault(len(data), strict.CodeSyntax, "the array has no end")
 	case isSyntax:
-		to(int(syntax.ByteOffset))
-		fault(strict.CodeSyntax, "the array continues with what is not JSON: %v", syntax.Err)
+		fault(int(syntax.ByteOffset), strict.CodeSyntax, "the array continues with what is not JSON: %v", syntax.Err)
 	default:
 		return err
 	}

@@ -65,9 +65,6 @@ func (s *said) outcome(check *rule) verdict.Outcome {
 
 // Results returns the results of the input, once all of it was added. It may be called once.
 func (s *Stream) Results() ([]verdict.Result, error) {
-	if s.Single {
-		return s.alone()
-	}
 	// The indexes have done their work, and the report needs memory of its own.
 	s.eventIDs, s.byID, s.questions = nil, nil, nil
 	for _, of := range s.sessions {
@@ -78,10 +75,10 @@ func (s *Stream) Results() ([]verdict.Result, error) {
 			}
 		}, s.broken)
 	}
-	if s.Level >= 3 {
+	if s.Level >= 3 && !s.Single {
 		s.settle()
 	}
-	if s.Level >= 2 {
+	if s.Level >= 2 && !s.Single {
 		s.interact()
 	}
 	if !s.broken {
@@ -105,18 +102,23 @@ func (s *Stream) Results() ([]verdict.Result, error) {
 	}
 	for _, check := range checks {
 		o := s.own.outcome(check)
-		if folded := len(s.sessions) - maxSubjects; folded > 0 && len(o.Findings) == 0 {
+		folded := len(s.sessions) - maxSubjects
+		switch {
+		case len(o.Findings) > 0:
+		case s.Single && s.events > 0:
+			o = verdict.Pass("%s, each by itself", plain.Count(s.events, "message"))
+		case folded > 0:
 			o = verdict.Pass("%d more sessions, or nothing of this kind in them", folded)
-		}
-		if len(o.Findings) == 0 && !o.Passed {
-			if len(s.sessions) > 0 {
-				continue
-			}
+		case len(s.sessions) > 0:
+			continue
+		case s.Single:
+			o = verdict.Skip("the input has no message")
+		default:
 			o = verdict.Skip("the input holds no session")
 		}
 		all.Add(check.ID, s.path, o)
 	}
-	if s.Level >= 3 {
+	if s.Level >= 3 && !s.Single {
 		s.ofTerms(&all)
 		for _, name := range s.probeNames {
 			of := s.probes[name]
@@ -138,33 +140,18 @@ func (o Options) checks() []*rule {
 // alone are the checks that judge each message by itself.
 var alone = []*rule{envelope, schema, summary, urgency, defaultDecision}
 
-// alone returns the results if each message was judged by itself.
-func (s *Stream) alone() ([]verdict.Result, error) {
-	if s.events == 0 && len(s.own.found[envelope]) == 0 {
-		s.note(s.own, place{}, envelope, verdict.Doubt, "", "no-events", "the input has no message")
-	}
-	all := conformance.Tally{Catalogue: catalogue}
-	for _, check := range s.checks() {
-		o := s.own.outcome(check)
-		switch {
-		case len(o.Findings) > 0:
-		case s.events == 0:
-			o.Skipped = "the input has no message"
-		default:
-			o = verdict.Pass("%s, each by itself", plain.Count(s.events, "message"))
-		}
-		all.Add(check.ID, s.path, o)
-	}
-	return all.Results, all.Err
-}
-
 // exercise says what the input holds nothing of.
 func (s *Stream) exercise() {
 	missing := func(check *rule, code, format string, args ...any) {
 		s.note(s.own, place{}, check, verdict.Doubt, "", code, format, args...)
 	}
-	if s.events == 0 {
+	switch {
+	case s.Single && s.events == 0 && len(s.own.found[envelope]) == 0:
+		missing(envelope, "no-events", "the input has no message")
+	case s.events == 0 && !s.Single:
 		missing(lifecycle, "no-events", "the input holds no event")
+	}
+	if s.events == 0 || s.Single {
 		return
 	}
 	hidden := func(check *rule) bool {

@@ -86,9 +86,9 @@ func (r *hosting) leave(l *connection, why string) {
 // gone is leave for a caller that does not hold the lock.
 func (r *hosting) gone(l *connection, why string) { r.locked(func() { r.leave(l, why) }) }
 
-// free reports whether no subscriber is connected. One that connects again may be quicker than the end of its last
-// connection.
-func (r *hosting) free(ctx context.Context) bool {
+// attach makes a connection that of the subscriber, and reports whether it is: another one may be. A subscriber that
+// connects again may be quicker than the end of its last connection.
+func (r *hosting) attach(ctx context.Context, l *connection, g *grant) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if old := r.link; old != nil && !r.over {
@@ -100,17 +100,8 @@ func (r *hosting) free(ctx context.Context) bool {
 		}
 		r.mu.Lock()
 	}
-	return r.link == nil && !r.over
-}
-
-// attach makes a connection that of the subscriber, and reports whether it is: another one may have come first.
-func (r *hosting) attach(ctx context.Context, l *connection, g *grant) bool {
-	if !r.free(ctx) {
-		return false
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
 	if r.link != nil || r.over {
+		r.refusal = oneAtATime
 		return false
 	}
 	r.link, r.sign, r.transport = l, r.now(), "server-sent events"
@@ -295,7 +286,7 @@ func (r *hosting) serveEvents(w http.ResponseWriter, q *http.Request) {
 	}
 	l := &connection{out: make(chan packet, maxWaiting), done: make(chan struct{})}
 	if !r.attach(q.Context(), l, g) {
-		r.refuse(w, http.StatusConflict, oneAtATime)
+		http.Error(w, oneAtATime, http.StatusConflict)
 		return
 	}
 	w.Header().Set("Content-Type", "text/event-stream")
@@ -362,11 +353,6 @@ func (r *hosting) serveSocket(ctx context.Context, w http.ResponseWriter, q *htt
 		r.refuse(w, http.StatusBadRequest, "the WebSocket does not offer the subprotocol "+subprotocol)
 		return
 	}
-	l := &connection{out: make(chan packet, maxWaiting), done: make(chan struct{})}
-	if !r.free(q.Context()) {
-		r.refuse(w, http.StatusConflict, oneAtATime)
-		return
-	}
 	c, err := websocket.Accept(w, q, &websocket.AcceptOptions{Subprotocols: []string{subprotocol},
 		CompressionMode: websocket.CompressionDisabled})
 	if err != nil {
@@ -375,7 +361,7 @@ func (r *hosting) serveSocket(ctx context.Context, w http.ResponseWriter, q *htt
 	}
 	defer c.CloseNow()
 	c.SetReadLimit(MaxMessage)
-	l.ws = c
+	l := &connection{out: make(chan packet, maxWaiting), done: make(chan struct{}), ws: c}
 	if !r.attach(ctx, l, nil) {
 		_ = c.Close(websocket.StatusTryAgainLater, oneAtATime)
 		return

@@ -46,10 +46,10 @@ func (o *session) whole() bool { return o.started && o.terminal != "" }
 
 // numbers are the sequence numbers of a session.
 type numbers struct {
-	known, first bool  // one was seen; the first event has one
-	since        int32 // events without a number since last
-	base, last   int64 // base is what the session's first event has, or should
-	missing      place // the first event without one; zero: none
+	known      bool  // one was seen
+	since      int32 // events without a number since last
+	base, last int64 // base is what the session's first event has, or should
+	missing    place // the first event without one; zero: none
 }
 
 // count checks that the sequence number is 0 at the session's start, and one more for each event. After a wrong number
@@ -74,8 +74,7 @@ func (o *session) count(m *message, say sayer) {
 	switch {
 	case m.core == sessionStarted && !o.started && index > 0 && number == 0:
 		// The start is out of its place, which is reported as that.
-		n.first, number = false, index
-		n.known, n.base = true, 0
+		n.known, n.base, number = true, 0, index
 	case !n.known && index > 0 && starts && number > index && !o.jumps:
 		wrong("sequence_number is %d at event %d of the session, which starts at 0", number, index+1)
 	case !n.known && index == 0 && m.core == sessionStarted && number != 0:
@@ -84,7 +83,7 @@ func (o *session) count(m *message, say sayer) {
 		wrong("sequence_number is %d after %d; expected %d", number, n.last, n.last+1+int64(n.since))
 	}
 	if !n.known {
-		n.known, n.first, n.base = true, index == 0, number-index
+		n.known, n.base = true, number-index
 		if starts {
 			n.base = 0
 		}
@@ -104,10 +103,6 @@ func (s *Stream) bracket(o *session, m *message, say sayer) {
 		for _, at := range o.early {
 			s.note(o.said, at, lifecycle, verdict.Error, "", "before-start",
 				"the event comes before the session's session.started, which must be first")
-		}
-		if n := &o.numbers; n.first && o.events > 1 && n.base != 0 {
-			s.note(o.said, o.firstAt, envelope, verdict.Error, "/sequence_number", "sequence",
-				"the session's first event has another sequence_number than 0")
 		}
 		o.early = nil
 	case o.terminal != "" && m.terminal():

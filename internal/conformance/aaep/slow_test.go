@@ -3,7 +3,6 @@ package aaep
 import (
 	"fmt"
 	"math/rand/v2"
-	"net/http"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -46,9 +45,7 @@ func TestLiveSlow(t *testing.T) {
 					must.OK(t, err)
 					defer time.Sleep(time.Minute) // what is on its way arrives
 					defer p.Close()
-					transport := &http.Transport{DisableCompression: true, DialContext: pipe.Dial}
-					defer transport.CloseIdleConnections()
-					v, got, captured := visitedAt(t, p.URL, false, transport, slowScenarios, func(l *Live) {
+					v, got, captured := visitedOver(t, pipe, false, slowScenarios, func(l *Live) {
 						l.Level, l.Rate, l.Timeout = 3, 50, 30*time.Second
 					})
 					if v == verdict.Failed {

@@ -6,6 +6,7 @@ import (
 	"context"
 	"crypto"
 	"fmt"
+	"io"
 	"net/http"
 	"net/url"
 	"strings"
@@ -14,6 +15,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
@@ -24,6 +26,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict/capped"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
 // AAEP is the event protocol of agents.
@@ -154,13 +157,72 @@ exit status: 0 pass, 1 fail, 2 could not run, 3 inconclusive`,
 	return c
 }
 
-// aaepProducer has the flags of aaep producer.
-type aaepProducer struct {
+// aaepPeer has the flags of a command that talks to a peer.
+type aaepPeer struct {
 	conformanceFlags
-	url, layout, scenario, capture string
-	manifestKey                    string
+	scenario, capture, manifestKey string
 	level                          int
 	extensions                     []string
+}
+
+// bindPeer defines them. The texts say what a scenario, a key and an extension are.
+func (o *aaepPeer) bindPeer(f *pflag.FlagSet, scenario, key, extensions string) {
+	f.IntVar(&o.level, "level", 1, "level `N` of the protocol, 1 to 3; a level includes those below")
+	f.StringVar(&o.scenario, "scenario", "", "YAML `FILE` of the scenario: "+scenario)
+	f.StringVar(&o.manifestKey, "manifest-key", "", "`FILE` of the key that signs the manifest: "+key)
+	f.StringSliceVar(&o.extensions, "extensions", nil,
+		"a `URI` of an extension, or several joined by commas; "+extensions)
+	f.StringVar(&o.capture, "capture", "", "`FILE` for all messages, as frames, one per line")
+}
+
+// checkPeer refuses flags that no run could use.
+func (o *aaepPeer) checkPeer() error {
+	return typed.First(func() error { return checkLevel(o.level) },
+		func() error { return checkExtensions(o.extensions) },
+		func() error {
+			if o.manifestKey != "" && o.level < 3 {
+				return remedy.Errorf("give --level 3 too", "--manifest-key is for level 3, --level is %d", o.level)
+			}
+			return nil
+		},
+		func() error {
+			return o.Place(nil, []report.Target{{Flag: "--capture", Path: o.capture, Former: aaep.IsCapture}}, nil)
+		})
+}
+
+// hold runs what talks to the peer within a budget, and writes the capture.
+func (o *aaepPeer) hold(ctx context.Context, budget time.Duration,
+	run func(context.Context, io.Writer) ([]verdict.Result, error)) ([]verdict.Result, error) {
+	ctx, cancel := withBudget(ctx, budget)
+	defer cancel()
+	if o.capture == "" {
+		return run(ctx, nil)
+	}
+	var kept blocks
+	results, err := run(ctx, &kept)
+	return results, cmp.Or(report.Save("--capture "+o.capture, o.capture, aaep.IsCapture, bytes.Join(kept, nil)), err)
+}
+
+// withBudget returns a context that ends after a budget; 0: it does not.
+func withBudget(ctx context.Context, budget time.Duration) (context.Context, context.CancelFunc) {
+	if budget <= 0 {
+		return ctx, func() {}
+	}
+	return context.WithTimeout(ctx, budget)
+}
+
+// found returns the results of a run with a peer.
+func (o *aaepPeer) found(subject, chosen string, rows []verdict.Rule, results []verdict.Result) *conformance {
+	if len(o.extensions) > 0 {
+		chosen += ", extensions " + strings.Join(o.extensions, " ")
+	}
+	return &conformance{subject: subject, rows: rows, results: results, level: o.level, chosen: chosen}
+}
+
+// aaepProducer has the flags of aaep producer.
+type aaepProducer struct {
+	aaepPeer
+	url, layout string
 }
 
 func newAAEPProducer(sys frame.IO, p *Protocol) *cobra.Command {
@@ -198,16 +260,10 @@ where nothing can break.`,
 	f.StringVar(&o.url, "endpoint", "",
 		"the producer's `URL`; plain http only for a loopback or private address")
 	f.StringVar(&o.url, "url", "", "`URL` of the server: another spelling of --endpoint")
-	f.StringSliceVar(&o.extensions, "extensions", nil,
-		"a `URI` of an extension, or several joined by commas; supported_extensions of the subscription")
-	f.IntVar(&o.level, "level", 1, "level `N` of the protocol, 1 to 3; a level includes those below")
-	f.StringVar(&o.manifestKey, "manifest-key", "",
-		"`FILE` of the key that signs the manifest: the producer's, JWK or PEM; level 3")
+	o.bindPeer(f, "sessions (default: one, with the text \"What can you do?\")",
+		"the producer's, JWK or PEM; level 3", "supported_extensions of the subscription")
 	f.StringVar(&o.layout, "layout", aaep.LayoutSpec,
 		"`LAYOUT` of the endpoints: spec (appendix B) or reference (the public example producers)")
-	f.StringVar(&o.scenario, "scenario", "",
-		"YAML `FILE` of the scenario: sessions (default: one, with the text \"What can you do?\")")
-	f.StringVar(&o.capture, "capture", "", "`FILE` for all messages, as frames, one per line")
 	return c
 }
 
@@ -230,12 +286,8 @@ func (o *aaepProducer) check() (*url.URL, error) {
 			"oap-conform aaep events", "producer talks to a running peer: --offline, --record and --replay have no "+
 			"meaning here")
 	}
-	return u, typed.First(func() error { return checkLevel(o.level) },
-		func() error { return checkExtensions(o.extensions) }, func() error { return checkKey(o.manifestKey, o.level) },
-		func() error { return typed.OneOf("--layout", o.layout, aaep.LayoutSpec, aaep.LayoutReference) },
-		func() error {
-			return o.Place(nil, []report.Target{{Flag: "--capture", Path: o.capture, Former: aaep.IsCapture}}, nil)
-		})
+	return u, typed.First(o.checkPeer,
+		func() error { return typed.OneOf("--layout", o.layout, aaep.LayoutSpec, aaep.LayoutReference) })
 }
 
 func (o *aaepProducer) judge(ctx context.Context) (*conformance, error) {
@@ -266,38 +318,15 @@ func (o *aaepProducer) judge(ctx context.Context) (*conformance, error) {
 	if err != nil {
 		return nil, err
 	}
-	ctx, cancel := withBudget(ctx, way.Budget)
-	defer cancel()
-	var kept blocks
 	live := &aaep.Live{Transport: transport, URL: u, Layout: o.layout, Level: o.level, Scenarios: scenarios,
 		Timeout: way.Timeout, Path: cmp.Or(o.capture, u.String()), UserAgent: way.UserAgent,
 		Extensions: o.extensions, Public: public, ManifestKey: key}
-	if o.capture != "" {
-		live.Capture = &kept
-	}
-	results, err := live.Run(ctx)
-	if err := kept.write(o.capture); err != nil {
-		return nil, err
-	}
-	chosen := fmt.Sprintf("layout %s, %s", o.layout, plain.Count(len(scenarios), "scenario"))
-	return &conformance{subject: u.String(), rows: aaep.Rows(aaep.Options{Level: o.level}), results: results,
-		level: o.level, chosen: withExtensions(chosen, o.extensions)}, err
-}
-
-// withExtensions adds the extensions to how a peer was tested.
-func withExtensions(chosen string, uris []string) string {
-	if len(uris) == 0 {
-		return chosen
-	}
-	return chosen + ", extensions " + strings.Join(uris, " ")
-}
-
-// withBudget returns a context that ends after a budget; 0: it does not.
-func withBudget(ctx context.Context, budget time.Duration) (context.Context, context.CancelFunc) {
-	if budget <= 0 {
-		return ctx, func() {}
-	}
-	return context.WithTimeout(ctx, budget)
+	results, err := o.hold(ctx, way.Budget, func(ctx context.Context, to io.Writer) ([]verdict.Result, error) {
+		live.Capture = to
+		return live.Run(ctx)
+	})
+	return o.found(u.String(), fmt.Sprintf("layout %s, %s", o.layout, plain.Count(len(scenarios), "scenario")),
+		aaep.Rows(aaep.Options{Level: o.level}), results), err
 }
 
 // readFlag reads the file that a flag names. If the flag names none, it returns the zero value.
@@ -313,14 +342,6 @@ func readFlag[T any](flag, name string, most int64, read func(string, []byte) (T
 		return v, remedy.Errorf(fix, "reading %s: %v", flag, err)
 	}
 	return v, nil
-}
-
-// checkKey refuses a key at a level that has no signed manifests.
-func checkKey(manifestKey string, level int) error {
-	if manifestKey != "" && level < 3 {
-		return remedy.Errorf("give --level 3 too", "--manifest-key is for level 3, --level is %d", level)
-	}
-	return nil
 }
 
 // checkExtensions requires absolute URIs.
@@ -363,14 +384,6 @@ func (b *blocks) Write(data []byte) (int, error) {
 	last := len(*b) - 1
 	(*b)[last] = append((*b)[last], data...)
 	return len(data), nil
-}
-
-// write writes the blocks to the file of --capture, if it names one.
-func (b blocks) write(capture string) error {
-	if capture == "" {
-		return nil
-	}
-	return report.Save("--capture "+capture, capture, aaep.IsCapture, bytes.Join(b, nil))
 }
 
 // readText reads a text for people, and names it.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"net"
 	"net/netip"
@@ -19,17 +20,15 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/conformance/aaep"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/conformance/aaep/jws"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
 // aaepSubscriber has the flags of aaep subscriber.
 type aaepSubscriber struct {
-	conformanceFlags
-	listen, scenario, capture, manifestKey string
-	level                                  int
-	seed                                   uint64
-	timeout, budget                        time.Duration
-	extensions                             []string
+	aaepPeer
+	listen          string
+	seed            uint64
+	timeout, budget time.Duration
 }
 
 func newAAEPSubscriber(sys frame.IO, p *Protocol) *cobra.Command {
@@ -64,15 +63,10 @@ played once, in random order.`,
 	o.bind(c, sys, p, false)
 	f := c.Flags()
 	f.StringVar(&o.listen, "listen", "", "serve on `HOST:PORT`; the address is loopback or private, port 0 a free one")
-	f.IntVar(&o.level, "level", 1, "level `N` of the protocol, 1 to 3; a level includes those below")
-	f.StringVar(&o.scenario, "scenario", "", "YAML `FILE` of the scenario: plays, in this order")
+	o.bindPeer(f, "plays, in this order",
+		"private, PEM, for level 3 (default: a new key, in its header)", "extensions_supported of the manifest")
 	f.Uint64Var(&o.seed, "seed", 0,
 		"seed `N` of the run: the order of plays (default: a random one, which the report names)")
-	f.StringSliceVar(&o.extensions, "extensions", nil,
-		"a `URI` of an extension, or several joined by commas; extensions_supported of the manifest")
-	f.StringVar(&o.manifestKey, "manifest-key", "",
-		"`FILE` of the key that signs the manifest: private, PEM, for level 3 (default: a new key, in its header)")
-	f.StringVar(&o.capture, "capture", "", "`FILE` for all messages, as frames, one per line")
 	frame.DurationVar(f, &o.timeout, "timeout", "15s",
 		"time limit for one exchange: a question, in whole seconds, or a connection")
 	frame.DurationVar(f, &o.budget, "budget", "10m", "time limit for the run; 0 for none")
@@ -83,8 +77,6 @@ played once, in random order.`,
 func (o *aaepSubscriber) check() (at netip.AddrPort, err error) {
 	return at, typed.First(
 		func() (err error) { at, err = listenAddress(o.listen); return err },
-		func() error { return checkLevel(o.level) },
-		func() error { return checkExtensions(o.extensions) },
 		func() error {
 			if o.timeout < 5*time.Second || o.timeout > 24*time.Hour || o.timeout%time.Second != 0 {
 				return remedy.Errorf("give at least 5s, in whole seconds, such as 15s",
@@ -92,10 +84,7 @@ func (o *aaepSubscriber) check() (at netip.AddrPort, err error) {
 			}
 			return nil
 		},
-		func() error { return checkKey(o.manifestKey, o.level) },
-		func() error {
-			return o.Place(nil, []report.Target{{Flag: "--capture", Path: o.capture, Former: aaep.IsCapture}}, nil)
-		})
+		o.checkPeer)
 }
 
 // listenAddress returns the loopback or private address of HOST:PORT.
@@ -154,16 +143,9 @@ func (o *aaepSubscriber) judge(ctx context.Context, sys frame.IO, command []stri
 		return nil, remedy.With(fmt.Errorf("listening: %w", err), "name an address of this machine and a free port")
 	}
 	defer l.Close()
-	ctx, cancel := withBudget(ctx, o.budget)
-	defer cancel()
-	var kept blocks
-	if o.capture != "" {
-		host.Capture = &kept
-	}
-	results, err := host.Run(ctx, l)
-	if err := kept.write(o.capture); err != nil {
-		return nil, err
-	}
-	return &conformance{subject: "subscriber", rows: aaep.SubscriberRows(o.level), results: results, level: o.level,
-		chosen: withExtensions(host.Chosen(), o.extensions)}, err
+	results, err := o.hold(ctx, o.budget, func(ctx context.Context, to io.Writer) ([]verdict.Result, error) {
+		host.Capture = to
+		return host.Run(ctx, l)
+	})
+	return o.found("subscriber", host.Chosen(), aaep.SubscriberRows(o.level), results), err
 }

@@ -1,6 +1,7 @@
 package opengap
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -45,12 +46,12 @@ func (a *agent) judge04(unclear bool) {
 		a.declared = a.dependencies()
 		subject, skills = a.skillsDir, a.skills(a.skillsDir)
 	}
-	variables, tested := a.variables(), a.tested(skills)
-	documented, unread := a.documented(variables, skills)
+	tested := a.tested(skills)
+	documented, unread := a.documented()
 	a.say("gap-version", manifestName, a.judgeVersion(unclear))
 	a.say("gap-fields", manifestName, a.judgeFields())
 	a.say("gap-outside", manifestName, a.judgePaths())
-	a.say("gap-environment", manifestName, judgeVariables(documented, unread, variables, nil))
+	a.say("gap-environment", manifestName, judgeVariables(documented, unread, a.variables(), nil))
 	a.say("gap-description", manifestName, a.judgeDescription())
 	a.say("gap-gitignore", gitignoreName, a.judgeGitignore())
 	a.judgeLinks()
@@ -191,34 +192,25 @@ func (a *agent) variables() (all []literal) {
 	return all
 }
 
-// mentions are the words that are looked for in texts, with the file where each was found first, or empty.
-type mentions map[string]string
+// words are the words of texts. A word is of letters, digits, _ and -; what is between hyphens is a word, too.
+type words map[string]bool
 
-// find looks for the words in the text of a file. A word is of letters, digits and _; one that is looked for may have
-// hyphens too, and is then a word of those.
-func (m mentions) find(file, text string) {
+func (w words) add(text string) {
 	for whole := range strings.FieldsFuncSeq(text, func(r rune) bool {
 		return r != '_' && r != '-' && !unicode.IsLetter(r) && !unicode.IsDigit(r)
 	}) {
-		for _, word := range append(strings.Fields(strings.ReplaceAll(whole, "-", " ")), whole) {
-			if found, wanted := m[word]; wanted && found == "" {
-				m[word] = file
-			}
+		w[whole] = true
+		for part := range strings.SplitSeq(whole, "-") {
+			w[part] = true
 		}
 	}
 }
 
-// documented looks for the variables of agent.yaml and of the skills in the README and the comments of agent.yaml. It
-// also returns why files of that name were not read.
-func (a *agent) documented(variables []literal, skills []*skill) (m mentions, unread string) {
-	m = mentions{}
-	for _, s := range skills {
-		variables = append(variables, s.variables...)
-	}
-	for _, v := range variables {
-		m[v.text] = ""
-	}
-	m.find(manifestName, a.manifest.comments())
+// documented returns the words of the README and of the comments of agent.yaml, and why files of that name were not
+// read.
+func (a *agent) documented() (w words, unread string) {
+	w = words{}
+	w.add(a.manifest.comments())
 	for _, e := range a.in(".") {
 		if !strings.HasPrefix(strings.ToUpper(e.path), "README") || a.mode(e.path).IsDir() {
 			continue
@@ -227,16 +219,16 @@ func (a *agent) documented(variables []literal, skills []*skill) (m mentions, un
 		if err != nil {
 			unread += fmt.Sprintf("; %s was not read: %v", e.path, err)
 		}
-		m.find(e.path, string(text))
+		w.add(string(text))
 	}
-	return m, unread
+	return w, unread
 }
 
 // judgeVariables checks that variables are documented.
-func judgeVariables(documented mentions, unread string, variables []literal, computed []verdict.At) verdict.Outcome {
+func judgeVariables(documented words, unread string, variables []literal, computed []verdict.At) verdict.Outcome {
 	var out verdict.Outcome
 	for _, v := range variables {
-		if documented[v.text] == "" {
+		if !documented[v.text] {
 			out.Errorf(v.at, "", "undocumented-variable", "the environment variable %q is neither in a README* of the "+
 				"directory nor in a comment of agent.yaml%s", v.text, unread).
 				WithFix("say in README.md, or in a comment of agent.yaml, what %s is", v.text)
@@ -381,20 +373,19 @@ func (s *skill) judgeOutside() verdict.Outcome {
 
 // testNames is what the tests of an agent name.
 type testNames struct {
-	by     mentions // the first file that names a skill, by the name
-	unread *fault   // why a test was not read
+	by     map[string]string // the first file that names something, by the name
+	unread *fault            // why a test was not read
 }
 
 // tested looks in the tests for the names of the skills: as the name of a test, as an import, or as a whole text.
-func (a *agent) tested(skills []*skill) (t testNames) {
-	t.by = mentions{}
+func (a *agent) tested(skills []*skill) testNames {
+	t := testNames{by: map[string]string{}}
+	var all []string
 	for _, s := range skills {
-		for _, name := range append(s.names(), s.module) {
-			t.by[name] = ""
-		}
+		all = append(append(all, s.names()...), s.module)
 	}
-	_, all := a.below("tests")
-	for _, e := range all {
+	_, entries := a.below("tests")
+	for _, e := range entries {
 		name, isPython := strings.CutSuffix(path.Base(e.path), ".py")
 		if !isPython || !strings.HasPrefix(name, "test_") && !strings.HasSuffix(name, "_test") ||
 			!a.mode(e.path).IsRegular() || len(skills) == 0 {
@@ -407,35 +398,30 @@ func (a *agent) tested(skills []*skill) (t testNames) {
 		if len(p.Tests) == 0 {
 			continue
 		}
+		var names []string
 		for _, test := range p.Tests {
-			t.note(longest(t.by, test), e.path)
+			names = append(names, longest(all, test)...)
 		}
 		for _, dotted := range p.Named {
 			if parts := strings.Split(dotted, "."); !a.stdlib[parts[0]] {
-				t.note(parts, e.path)
+				names = append(names, parts...)
 			}
 		}
 		for _, text := range p.Texts {
 			text = strings.TrimSuffix(strings.ReplaceAll(text, "/", "."), ".py")
-			t.note([]string{strings.TrimPrefix(text, strings.ReplaceAll(a.skillsDir, "/", ".")+".")}, e.path)
+			names = append(names, strings.TrimPrefix(text, strings.ReplaceAll(a.skillsDir, "/", ".")+"."))
+		}
+		for _, name := range names {
+			t.by[name] = cmp.Or(t.by[name], e.path)
 		}
 	}
 	return t
 }
 
-// note notes the file that names some of the names first.
-func (t *testNames) note(names []string, file string) {
-	for _, name := range names {
-		if found, wanted := t.by[name]; wanted && found == "" {
-			t.by[name] = file
-		}
-	}
-}
-
 // longest returns the longest of the names that the name of a test begins with: test_two and TestTwo are of two.
-func longest(names mentions, test string) (all []string) {
+func longest(names []string, test string) (all []string) {
 	rest := strings.TrimPrefix(test[len("test"):], "_")
-	for name := range names {
+	for _, name := range names {
 		camel, word := "", strings.ReplaceAll(name, "-", "_")
 		for part := range strings.SplitSeq(word, "_") {
 			camel += strings.ToUpper(part[:min(len(part), 1)]) + part[min(len(part), 1):]

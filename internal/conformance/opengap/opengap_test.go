@@ -643,10 +643,10 @@ r: "x" #`
 	if strings.Contains(comments, "out") {
 		t.Errorf("what is no comment is among them:\n%s", comments)
 	}
+	found := words{}
+	found.add(comments)
 	for i := 1; i <= 17; i++ {
-		word := fmt.Sprintf("IN%d", i)
-		m := mentions{word: ""}
-		if m.find("x", comments); m[word] == "" {
+		if !found[fmt.Sprintf("IN%d", i)] {
 			t.Errorf("IN%d is not among the comments", i)
 		}
 	}

@@ -69,6 +69,7 @@ func TestOwnFiles(t *testing.T) {
 		{"a second gate that may fail", check, "      # For comment.yml", "      - uses: openagentprotocol-OAP/" +
 			"oap-gate@" + strings.Repeat("ab12", 10) + "\n        continue-on-error: true\n        with: {report: " +
 			"json=oap-gate-report.json}\n      # For comment.yml", "error continue-on-error <continue-on-error: true"},
+		{"the owner in other letters", remind, "openagentprotocol-OAP/oap-gate", "OpenAgentProtocol-oap/oap-gate", ""},
 		{"another owner", remind, "openagentprotocol-OAP/oap-gate", "openagentprotocol-0AP/oap-gate",
 			"error other-owner <uses: openagentprotocol-0AP"},
 	} {

@@ -366,6 +366,11 @@ func TestFaults(t *testing.T) {
 		{"condition", check, job, job + "    if: github.actor != 'x'\n",
 			"error condition check.yml <if: github.actor != 'x'>"},
 		{"conditions that change nothing", check, job, job + "    if: ${{ always() }}\n", ""},
+		{"a condition of nothing", check, job, job + "    if: ${{ }}\n", "error condition check.yml <if: ${{ }}>"},
+		{"an empty condition", check, job, job + "    if: ''\n", "error condition check.yml <if: ''>"},
+		{"inputs that are empty", check, with, with + "          skip: ''\n          path:\n", ""},
+		{"a directory with the name of nothing", check, with, with + "          path: '~'\n",
+			"error incomplete check.yml <path: '~'>"},
 		{"condition on the step", check, gate, "      - if: failure()\n        uses: openagentprotocol-OAP",
 			"error condition check.yml <if: failure()>"},
 		{"success is no condition", check, gate, "      - if: success()\n        uses: openagentprotocol-OAP", ""},
@@ -820,6 +825,8 @@ func TestRules(t *testing.T) {
 	}{
 		"sound": {documented(t), "pass pass pass pass pass pass pass pass pass pass pass pass skip"},
 		"empty": {tree{}, "fail skip skip skip skip skip pass skip skip fail fail pass skip"},
+		"another workflow alone": {tree{".github/workflows/x.yml": "on: push\njobs: {a: {steps: [{run: x}]}}"},
+			"fail skip skip skip skip skip pass skip skip fail fail pass skip"},
 		"unreadable": {tree{".github/workflows/x.yml": "&a [*a]"},
 			"inconclusive skip skip skip skip skip skip skip skip fail fail pass skip"},
 	} {

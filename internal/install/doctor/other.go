@@ -169,8 +169,8 @@ var (
 	checkWrite = plain.Pattern(`\bcheck-runs\b|\bstatuses/|\bchecks\.create\b|\bcreateCommitStatus\b`)
 	checkName  = plain.Pattern(`\b(?:name|context)["']?\s*[=:]`)
 	// literal is a name that is written out, in the words of a shell or of a script.
-	literal = plain.Pattern(`\b(?:name|context)["']?\s*(?:=\s*["'` + "`" + `]?[^\s"'` + "`" + `$,})]+(?:[\s"'` + "`" + `,})]|$)|` +
-		`:\s*["'` + "`" + `][^"'` + "`" + `$]+["'` + "`" + `])`)
+	literal = plain.Pattern(`\b(?:name|context)["']?\s*(?:[=:]\s*(?:"[^"$]+"|'[^'$]+'|` + "`[^`$]+`" + `)|` +
+		`=\s*[^\s"'$,})` + "`" + `]+(?:[\s"',})` + "`" + `]|$))`)
 	push = plain.Pattern(`\bgit\s+(?:-[cC]\s*\S+\s+)*push\b(` + arguments + `)`)
 )
 

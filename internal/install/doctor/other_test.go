@@ -82,6 +82,8 @@ func TestOtherWorkflows(t *testing.T) {
 			"x.json>"},
 		{"a check of another name", strings.Replace(run(target, "gh api repos/a/b/check-runs -f name=docs"),
 			"contents", "checks", 1), privileged},
+		{"a check of a name with a variable", strings.Replace(run(target, `gh api x/check-runs -f name="a $NAME"`),
+			"contents", "checks", 1), `error reports-as-gate other.yml <run: gh api x/check-runs -f name="a $NAME">`},
 		{"a check by a token that may not", run("schedule", "gh api repos/a/b/check-runs -f name=oap-gate"), ""},
 		{"a payload of a dispatch", run("repository_dispatch", `echo "${{ github.event.client_payload.text }}"`),
 			`error stranger-text other.yml <run: echo "${{ github.event.client_payload.text }}">`},

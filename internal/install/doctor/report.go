@@ -186,10 +186,10 @@ var catalogue = verdict.Entries(Rules, func(rule verdict.Rule, v *inspection) (v
 var judged = map[string][]role{
 	"gate-job":        {checkRole, governsRole},
 	"gate-checkout":   {checkRole, governsRole, auditRole},
-	"job-permissions": roles,
+	"job-permissions": used,
 	"comment-job":     {commentRole},
-	"action-step":     roles,
-	"filled-in":       roles,
+	"action-step":     used,
+	"filled-in":       used,
 }
 
 // unblamed returns the outcome of a rule without a finding.

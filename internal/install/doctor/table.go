@@ -38,7 +38,6 @@ var (
 
 	unwanted     = fits(``)
 	there        = fits(`.+`)
-	off          = fits(`(?i:false)?`)
 	noExpression = unlike(`\$\{\{`)
 )
 
@@ -68,7 +67,7 @@ var table = []row{
 		"governance-types"},
 
 	{gates, "job/if step/gate/if step/checkout/if",
-		fits(`\s*(?:\$\{\{)?\s*(?:always\(\)|success\(\)|!\s*cancelled\(\))?\s*(?:\}\})?\s*`), verdict.Error,
+		fits(`|\s*(?:\$\{\{)?\s*(?:always\(\)|success\(\)|!\s*cancelled\(\))\s*(?:\}\})?\s*`), verdict.Error,
 		"condition"},
 	{gates, "job/continue-on-error step/gate/continue-on-error step/checkout/continue-on-error", off, verdict.Error,
 		"continue-on-error"},
@@ -93,7 +92,7 @@ var table = []row{
 	{gates, "step/gate/uses", unlike(`^\./`), verdict.Warning, "local-action"},
 	{nil, "step/*/uses", fits(`|\./.*|.*@[0-9a-f]{40}|.*@sha256:[0-9a-f]{64}`), verdict.Error, "unpinned"},
 	{written, "step/*/uses", running, verdict.Warning, "action-outdated"},
-	{ours, "step/gate/uses", asInitOr(unlike(`@[0-9a-f]{40}$`)), verdict.Warning, "release-skew"},
+	{ours, "step/gate/uses", ofCheck, verdict.Warning, "release-skew"},
 	{clones, "step/checkout", there, verdict.Error, "no-checkout"},
 	{gates, "step/checkout/with/repository step/checkout/with/path", unwanted, verdict.Error, "no-checkout"},
 	{clones, "step/checkout/with/fetch-depth", asInit, verdict.Error, "shallow-checkout"},
@@ -131,6 +130,11 @@ func fits(pattern string) fine {
 func unlike(pattern string) fine {
 	p := sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })
 	return func(_ *comparison, k key) bool { return !p().MatchString(value(k.have)) }
+}
+
+// off reports whether an input or a switch is not set.
+func off(_ *comparison, k key) bool {
+	return strings.EqualFold(k.have.text, "false") || k.have.text == "" && k.have.kids == nil
 }
 
 func asInit(_ *comparison, k key) bool { return same(k.have, k.want) }
@@ -196,6 +200,12 @@ func granted(_ *comparison, k key) bool { return k.have.there() || k.want.text !
 func ofOwner(_ *comparison, k key) bool {
 	owner, _, _ := strings.Cut(k.have.text, "/")
 	return !gateAction().MatchString(k.have.text) || strings.EqualFold(owner, gateOwner)
+}
+
+// ofCheck reports whether the gate has the pin of the job that checks.
+func ofCheck(_ *comparison, k key) bool {
+	_, at, _ := strings.Cut(k.have.text, "@")
+	return !pinned().MatchString(k.have.text) || strings.HasSuffix(k.want.text, "@"+at)
 }
 
 // running reports whether runners still run the action, by the version behind its pin.

@@ -23,7 +23,6 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence/sources"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/level"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/proof"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/receipt"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
@@ -106,9 +105,6 @@ func (o *verifyOptions) check() error {
 					"--witness-policy, --log-key, --witness and --any-age are about a proof")
 			case o.registry == "" && o.proof == "" && o.aged:
 				return remedy.Errorf("name the clone with --registry DIR", "--max-age is about a clone")
-			case o.level != "" && !level.Level(o.level).Exists():
-				return remedy.Errorf("the levels are L0 to L5, L1-NC, L3-NC, L5-FINANCE, L5-ORG, W1 to W3 and C1 to C3",
-					"--level %q is not a level", o.level)
 			}
 			return nil
 		},

@@ -11,7 +11,7 @@ import (
 )
 
 // An agent is a small reference agent: its files, and the members of its agent.yaml, a map of scalars or of maps of
-// scalars, each as YAML has it.
+// scalars.
 type agent struct {
 	dir     string
 	members map[string]any
@@ -25,7 +25,7 @@ func (t *trial) newAgent(function, body string) *agent {
 
 // agentIn returns an agent whose skill is in a directory. schema is an argument of the decorator, or empty.
 func (t *trial) agentIn(dir, schema, function, body string) *agent {
-	return &agent{members: map[string]any{"opengap": `"0.4"`, "name": "probe-helper", "version": "1.0.0",
+	return &agent{members: map[string]any{"opengap": "0.4", "name": "probe-helper", "version": "1.0.0",
 		"description": "Answers a probe.",
 		"model":       map[string]any{"provider": t.Operator.Provider, "name": t.models[0]}},
 		files: map[string]string{"README.md": "A probe. It needs PROBE_MODEL, PROBE_DIR and PROBE_NONE.\n",
@@ -52,19 +52,12 @@ const place = "@@DIRECTORY@@"
 
 // trace returns a Python expression that writes what to the trace of the agent, where it can.
 func (t *trial) trace(what string) string {
-	line, _ := json.Marshal(what)
 	code := fmt.Sprintf("import os as _o\n"+
 		"for _d in (%q, _o.path.dirname(_o.path.dirname(_o.path.abspath(__file__)))):\n"+
 		"    try:\n        with open(_o.path.join(_d, '.oap-trace'), 'a') as _f:\n"+
 		"            _f.write(%q)\n        break\n"+
-		"    except OSError:\n        pass\n", place, string(line)+"\n")
-	return fmt.Sprintf("exec(%s, {'__file__': __file__})", quoted(code))
-}
-
-// quoted returns a text as Python and JSON both write it.
-func quoted(s string) string {
-	data, _ := json.Marshal(s)
-	return string(data)
+		"    except OSError:\n        pass\n", place, scalar(what)+"\n")
+	return fmt.Sprintf("exec(%s, {'__file__': __file__})", scalar(code))
 }
 
 // probe returns the text of a hook or flow that traces.
@@ -89,8 +82,8 @@ func (t *trial) write(a *agent) error {
 			return err
 		}
 		// The directory is within a text of Python within a text of Python.
-		inner := quoted(a.dir)
-		text = strings.ReplaceAll(text, place, strings.Trim(quoted(strings.Trim(inner, `"`)), `"`))
+		inner := scalar(a.dir)
+		text = strings.ReplaceAll(text, place, strings.Trim(scalar(strings.Trim(inner, `"`)), `"`))
 		if err := os.WriteFile(to, []byte(text), 0o666); err != nil {
 			return err
 		}
@@ -100,57 +93,35 @@ func (t *trial) write(a *agent) error {
 
 // manifest returns agent.yaml, with the members that the operator adds.
 func (t *trial) manifest(own map[string]any) string {
-	all := map[string]any{}
+	all := maps.Clone(own)
 	for name, v := range t.Operator.AgentYAML {
-		all[name] = v
-	}
-	for name, v := range own {
 		more, isMap := v.(map[string]any)
-		if added, both := all[name].(map[string]any); isMap && both {
-			merged := map[string]any{}
-			for k, of := range added {
-				merged[k] = of
-			}
-			maps.Copy(merged, written(more))
-			all[name] = merged
-		} else if isMap {
-			all[name] = written(more)
-		} else {
-			all[name] = raw(v.(string))
+		if members, both := own[name].(map[string]any); isMap && both {
+			all[name] = maps.Clone(more)
+			maps.Copy(all[name].(map[string]any), members)
+		} else if _, there := own[name]; !there {
+			all[name] = v
 		}
 	}
 	var b strings.Builder
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		m, isMap := all[name].(map[string]any)
 		if !isMap {
-			fmt.Fprintf(&b, "%s: %s\n", name, t.scalar(all[name]))
+			fmt.Fprintf(&b, "%s: %s\n", name, scalar(all[name]))
 			continue
 		}
 		fmt.Fprintf(&b, "%s:\n", name)
 		for _, k := range slices.Sorted(maps.Keys(m)) {
-			fmt.Fprintf(&b, "  %s: %s\n", k, t.scalar(m[k]))
+			fmt.Fprintf(&b, "  %s: %s\n", k, scalar(m[k]))
 		}
 	}
-	return b.String()
+	return strings.ReplaceAll(b.String(), "{model}", t.models[0])
 }
 
-// raw is a value as YAML has it.
-type raw string
-
-func written(m map[string]any) map[string]any {
-	all := map[string]any{}
-	for k, v := range m {
-		all[k] = raw(v.(string))
-	}
-	return all
-}
-
-func (t *trial) scalar(v any) string {
-	if text, ok := v.(raw); ok {
-		return string(text)
-	}
+// scalar returns a value as YAML, JSON and Python write it.
+func scalar(v any) string {
 	data, _ := json.Marshal(v)
-	return strings.ReplaceAll(string(data), "{model}", t.models[0])
+	return string(data)
 }
 
 // traced returns the lines of an agent's trace.

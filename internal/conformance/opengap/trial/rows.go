@@ -46,7 +46,7 @@ func (t *trial) tryPlain(ctx context.Context) (whole *verdict.Outcome) {
 	a := t.newAgent(p.inputs, "*, word: str, count: int = 1\nreturn {\"word\": word, \"count\": count, \"kind\": "+
 		"type(word).__name__ + \" \" + type(count).__name__}")
 	a.files["skills/one.py"] += "\n\n@skill(description=\"Gives a map.\")\ndef " + p.output +
-		"():\n    return json.loads(" + quoted(outputJSON) + ")\n"
+		"():\n    return json.loads(" + scalar(outputJSON) + ")\n"
 	a.files["skills/pack/__init__.py"] = "from .work import " + p.pack + "\n"
 	a.files["skills/pack/work.py"] = t.skill("", p.pack, "\nreturn {\"done\": True}")
 	a.files["tests/test_pack.py"] = "from skills import pack\n\n\ndef test_pack():\n    assert pack\n"
@@ -170,59 +170,61 @@ func (t *trial) probes(ctx context.Context, what, form string) verdict.Outcome {
 		byDefault, what, declared)
 }
 
-// resultOf returns the text of the result that a call of the plain agent has, by the place among the calls.
-func (t *trial) resultOf(function string) (text string, found bool) {
+// returned decides what a call of the plain agent gave: JSON that the result must hold. given says what was called.
+func (t *trial) returned(function, want, code, given, pass string) verdict.Outcome {
 	p := t.plain
-	i := 0
-	for _, f := range []string{p.inputs, p.output, p.pack} {
-		if f == function {
-			break
-		}
-		if p.offered(f) {
-			i++
-		}
+	offered := slices.DeleteFunc([]string{p.inputs, p.output, p.pack}, func(f string) bool { return !p.offered(f) })
+	i, all := slices.Index(offered, function), p.results()
+	switch {
+	case i < 0 || i >= len(all):
+		return t.shape(p.ran, function)
+	case !holds(all[i].text, want):
+		return t.errorf(code, "%s; the result is %s", given, show(all[i].text))
 	}
-	all := p.results()
-	if !p.offered(function) || i >= len(all) {
-		return "", false
-	}
-	return all[i].text, true
+	return verdict.Pass("%s", pass)
+}
+
+func (t *trial) inputs(context.Context) verdict.Outcome {
+	p := t.plain
+	return t.returned(p.inputs, fmt.Sprintf(`{"word": %q, "count": 3, "kind": "str int"}`, p.word), "other-arguments",
+		fmt.Sprintf("the skill was called with word %q and count 3", p.word), "a text and a number")
+}
+
+func (t *trial) output(context.Context) verdict.Outcome {
+	return t.returned(t.plain.output, outputJSON, "other-result", "the skill returns "+outputJSON,
+		"a map with a list, null, true and a letter beyond ASCII")
 }
 
 // within calls visit with each JSON value in a text, at any depth, and in texts within it.
-func within(text string, visit func(v any)) {
+func within(text string, depth int, visit func(v any)) {
 	for i := 0; i < len(text) && i < 1<<16; i++ {
 		if text[i] != '{' && text[i] != '"' {
 			continue
 		}
 		d := json.NewDecoder(strings.NewReader(text[i:]))
 		var v any
-		if d.Decode(&v) != nil {
-			continue
+		if d.Decode(&v) == nil {
+			inside(v, depth, visit)
+			i += int(d.InputOffset()) - 1
 		}
-		inside(v, 0, visit)
-		i += int(d.InputOffset()) - 1
 	}
 }
 
 func inside(v any, depth int, visit func(v any)) {
 	visit(v)
-	if depth > 20 {
+	if depth++; depth > 20 {
 		return
 	}
 	switch v := v.(type) {
 	case string:
-		var inner any
-		if strings.HasPrefix(strings.TrimSpace(v), "{") && json.Unmarshal([]byte(v), &inner) == nil {
-			inside(inner, depth+1, visit)
-		}
+		within(v, depth, visit)
 	case []any:
 		for _, c := range v {
-			inside(c, depth+1, visit)
+			inside(c, depth, visit)
 		}
 	case map[string]any:
 		for _, c := range v {
-			inside(c, depth+1, visit)
+			inside(c, depth, visit)
 		}
 	}
 }
@@ -231,37 +233,13 @@ func inside(v any, depth int, visit func(v any)) {
 func holds(text, want string) (has bool) {
 	var wanted any
 	_ = json.Unmarshal([]byte(want), &wanted) // it is the program's own
-	within(text, func(v any) { has = has || reflect.DeepEqual(v, wanted) })
+	within(text, 0, func(v any) { has = has || reflect.DeepEqual(v, wanted) })
 	return has
-}
-
-func (t *trial) inputs(context.Context) verdict.Outcome {
-	p := t.plain
-	text, found := t.resultOf(p.inputs)
-	if !found {
-		return t.shape(p.ran, p.inputs)
-	}
-	if want := fmt.Sprintf(`{"word": %q, "count": 3, "kind": "str int"}`, p.word); !holds(text, want) {
-		return t.errorf("other-arguments", "the skill was called with word %q and count 3; the result is %s", p.word,
-			show(text))
-	}
-	return verdict.Pass("a text and a number")
-}
-
-func (t *trial) output(context.Context) verdict.Outcome {
-	text, found := t.resultOf(t.plain.output)
-	if !found {
-		return t.shape(t.plain.ran, t.plain.output)
-	}
-	if !holds(text, outputJSON) {
-		return t.errorf("other-result", "the skill returns %s; the result is %s", outputJSON, show(text))
-	}
-	return verdict.Pass("a map with a list, null, true and a letter beyond ASCII")
 }
 
 func (t *trial) skillError(ctx context.Context) verdict.Outcome {
 	f, why := t.function(), "no "+t.word()+" today"
-	r := t.run(ctx, t.newAgent(f, "\nraise SkillError("+quoted(why)+")"),
+	r := t.run(ctx, t.newAgent(f, "\nraise SkillError("+scalar(why)+")"),
 		script{calls: []call{{f, map[string]any{}}}})
 	all := r.results()
 	switch {
@@ -292,7 +270,7 @@ func (t *trial) inputSchema(ctx context.Context) verdict.Outcome {
 		f, gives := t.function(), t.word()
 		a := t.agentIn("skills", ", input_schema={\"type\": \"object\", \"properties\": {\"word\": "+
 			"{\"type\": \"string\"}, \"count\": {\"type\": \"integer\", \"minimum\": 1}}, \"required\": [\"word\"]}", f,
-			"word=None, count=1\nreturn {\"given\": "+quoted(gives)+"}")
+			"word=None, count=1\nreturn {\"given\": "+scalar(gives)+"}")
 		r := t.run(ctx, a, script{next: func(n int) *call {
 			switch n {
 			case 0:
@@ -328,7 +306,7 @@ func (t *trial) iterations(ctx context.Context) verdict.Outcome {
 	for _, most := range []int{2, 5} {
 		f := t.function()
 		a := t.newAgent(f, "number=0\nreturn {\"number\": number}")
-		a.members["execution"] = map[string]any{"max_iterations": fmt.Sprint(most)}
+		a.members["execution"] = map[string]any{"max_iterations": most}
 		r := t.run(ctx, a, script{next: func(n int) *call {
 			if n >= most+8 {
 				return nil
@@ -358,7 +336,7 @@ func (t *trial) iterations(ctx context.Context) verdict.Outcome {
 
 func (t *trial) timeout(ctx context.Context) verdict.Outcome {
 	a := t.newAgent(t.function(), "\nreturn {}")
-	a.members["execution"] = map[string]any{"timeout": "4"}
+	a.members["execution"] = map[string]any{"timeout": 4}
 	r := t.run(ctx, a, script{silent: 20 * time.Second})
 	if len(r.requests) == 0 {
 		return t.errorf("stopped-early", "execution.timeout is 4, and the model was not asked: %s", r.ending())
@@ -372,7 +350,7 @@ func (t *trial) timeout(ctx context.Context) verdict.Outcome {
 			late.Seconds())
 	}
 	a = t.newAgent(t.function(), "\nreturn {}")
-	a.members["execution"] = map[string]any{"timeout": "30"}
+	a.members["execution"] = map[string]any{"timeout": 30}
 	r = t.run(ctx, a, script{silent: 10 * time.Second})
 	if r.Exit != 0 || len(r.requests) == 0 {
 		return t.errorf("stopped-early", "execution.timeout is 30, and the run did not wait 10 s for an answer: %s",
@@ -402,7 +380,7 @@ func (t *trial) history(ctx context.Context) verdict.Outcome {
 		})
 	}
 	a := t.newAgent(t.function(), "\nreturn {}")
-	a.members["memory"] = map[string]any{"enabled": "true", "max_history": "2"}
+	a.members["memory"] = map[string]any{"enabled": true, "max_history": 2}
 	var r *ran
 	for range 4 {
 		r = talk(a)
@@ -411,13 +389,13 @@ func (t *trial) history(ctx context.Context) verdict.Outcome {
 		return t.errorf("history", "max_history is 2: the fourth run has the first turn: %t, the second: %t, the "+
 			"third: %t; expected the second and the third", mentions(r, 0), remembers(r, 1), remembers(r, 2))
 	}
-	a.members["memory"] = map[string]any{"enabled": "true", "max_history": "1"}
+	a.members["memory"] = map[string]any{"enabled": true, "max_history": 1}
 	if r = talk(a); !remembers(r, 3) || mentions(r, 2) {
 		return t.errorf("history", "max_history is 1: the fifth run has the third turn: %t, the fourth: %t; "+
 			"expected the fourth only", mentions(r, 2), remembers(r, 3))
 	}
 	a = t.newAgent(t.function(), "\nreturn {}")
-	a.members["memory"] = map[string]any{"enabled": "false", "max_history": "2"}
+	a.members["memory"] = map[string]any{"enabled": false, "max_history": 2}
 	talk(a)
 	r = talk(a)
 	if mentions(r, 5) {
@@ -474,7 +452,7 @@ func (t *trial) tryUnsupported(ctx context.Context) *ran {
 	if t.refused == nil {
 		f := t.function()
 		a := t.newAgent(f, "\nreturn {}")
-		a.members["opengap"] = `"9.9"`
+		a.members["opengap"] = "9.9"
 		t.refused = t.run(ctx, a, script{calls: []call{{f, map[string]any{}}}})
 	}
 	return t.refused
@@ -523,7 +501,7 @@ func (t *trial) versions(ctx context.Context) verdict.Outcome {
 func (t *trial) previous(ctx context.Context) verdict.Outcome {
 	told := t.tryVersions(ctx)
 	a := t.newAgent(t.function(), "\nreturn {}")
-	a.members["opengap"] = `"0.3"`
+	a.members["opengap"] = "0.3"
 	r := t.run(ctx, a, script{})
 	var out verdict.Outcome
 	at := verdict.At{Path: t.Subject}

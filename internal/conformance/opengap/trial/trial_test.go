@@ -138,7 +138,7 @@ func TestAgents(t *testing.T) {
 	a := of.newAgent("probe_a", "*, word\nreturn word")
 	a.files["hooks/probe.py"] = of.probe("", "hooks")
 	must.OK(t, of.write(a))
-	if text := of.manifest(a.members); !strings.Contains(text, "model:\n  name: m\n  preferred: \"x:m\"\n") {
+	if text := of.manifest(a.members); !strings.Contains(text, "model:\n  name: \"m\"\n  preferred: \"x:m\"\n") {
 		t.Error(text)
 	}
 	cmd := exec.Command("python3", "-m", "py_compile", "skills/one.py")
