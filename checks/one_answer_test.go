@@ -447,6 +447,9 @@ func compareAnswers(t *testing.T, name string, run *checks.Run, history naive) {
 			witnesses[id] = witnesses[id] || l.Level == "L4" &&
 				(want == verdict.StatusValid || want == verdict.StatusExpiring)
 		}
+		if l != nil && !l.Provisional && !is.Until.IsZero() {
+			t.Errorf("%s: %s is not provisional, but until %s", name, path, is.Until)
+		}
 		if is.Status != want || is.RefusedBy != rule {
 			t.Errorf("%s: %s is %s %s by %s; expected %s %s", name, path, is.Status, is.RefusedBy, is.RevokedBy, want,
 				rule)

@@ -86,22 +86,113 @@ func TestRevokedWith(t *testing.T) {
 		{"two DIDs, a text that cannot be read", one, `{"revoked_by_did":"did:web:bob.example"`,
 			[]version{of("ada", one, 1, 1), of("bob", one, 1, 1)}, true},
 	} {
-		for _, before := range []bool{true, false} { // the file comes before the listings, or after them
+		for _, when := range []string{"before", "after", "before the present listing"} { // the listings
 			p := newPast(nil, "", time.Time{})
 			path := "revocations/slug-" + one + ".json"
 			file := revokedFile{Revocation: revocation.Read(path, []byte(c.text)), path: path}
-			if before {
+			if when == "before" {
 				p.revoke(file)
 			}
-			for _, v := range c.versions {
-				p.pin("implementations/slug.json", v)
+			p.current = func(string) (v version, is bool) { return v, false }
+			for i, v := range c.versions {
+				if when == "before the present listing" && i == len(c.versions)-1 {
+					p.current = func(string) (version, bool) { return v, true }
+				} else {
+					p.pin("implementations/slug.json", v)
+				}
 			}
-			if !before {
+			if when != "before" {
 				p.revoke(file)
 			}
 			by, err := p.revokedBy(t.Context(), "did:web:ada.example", c.sha256, at(signed), asOf{})
 			if err != nil || (by != nil) != c.want {
-				t.Errorf("%s: %v, %v; expected %t", c.name, by, err, c.want)
+				t.Errorf("%s, the file %s: %v, %v; expected %t", c.name, when, by, err, c.want)
+			}
+		}
+	}
+}
+
+// A version that comes after another one is kept if it counts where that one does not, or is older by a clock.
+func TestHolders(t *testing.T) {
+	at := func(n int) time.Time { return time.Unix(int64(n), 0) }
+	p := newPast(nil, "", time.Time{})
+	for _, v := range []version{{number: 9, issued: at(5), dated: at(5)}, {number: 2, issued: at(5), dated: at(5)},
+		{number: 9, issued: at(6), dated: at(3)}, {number: 9, issued: at(4), dated: at(6)}} {
+		v.did, v.sha256 = "did:web:ada.example", "1"
+		p.pin("implementations/ada.json", v)
+	}
+	for _, c := range []struct {
+		as   asOf
+		want int
+	}{{asOf{}, 4}, {asOf{before: 3}, 5}, {asOf{before: 2}, 0}, {asOf{dated: true}, 3}} {
+		all := p.holders(pin{Slug: "ada", SHA256: "1"}, c.as)
+		if got := len(all); got != min(c.want, 1) || got > 0 && !c.as.issued(all[0]).Equal(at(c.want)) {
+			t.Errorf("%+v: %v; expected %d", c.as, all, c.want)
+		}
+	}
+}
+
+// The first commit that pinned a hash counts, and of one commit the first path.
+func TestPinnedFirst(t *testing.T) {
+	p := newPast(nil, "", time.Time{})
+	p.notePin("ada", version{sha256: "1", number: 1}) // nobody asked yet
+	p.all = func(note func(string, version)) {
+		for _, path := range []string{"b", "a", "c"} {
+			note(path, version{sha256: "1", number: 4})
+		}
+		note("0", version{sha256: "1", number: 5})
+		note("d", version{sha256: "2", number: 6})
+		note("e", version{sha256: "2", number: 5})
+	}
+	p.pin("implementations/f.json", version{sha256: "3", number: 4})
+	if _, err := p.pinnedBefore(t.Context(), 1); err != nil {
+		t.Fatal(err)
+	}
+	p.notePin("g", version{sha256: "1", number: 7})
+	p.notePin("h", version{sha256: "4", number: 8})
+	for number, want := range map[int]string{3: "", 4: "a  implementations/f.json", 5: "a e implementations/f.json",
+		8: "a e implementations/f.json h"} {
+		pinned, err := p.pinnedBefore(t.Context(), number)
+		got := ""
+		for _, sum := range []string{"1", "2", "3", "4"} {
+			got += pinned([]byte(sum)) + " "
+		}
+		if err != nil || strings.TrimSpace(got) != want {
+			t.Errorf("up to commit %d: %q, %v; expected %q", number, got, err, want)
+		}
+	}
+}
+
+// A listing is judged by the text and the schema of the tree that is asked about.
+func TestFaultOfATree(t *testing.T) {
+	_, repo := built(t, `
+base:
+  - {listing: ada}
+  - {commit: List}
+  - {write: schemas/implementation.schema.json, text: '{"type": "array"}'}
+  - {commit: Refuse}
+  - {move: [schemas/implementation.schema.json, schemas/revocation.schema.json]}
+  - {commit: Move}
+  - {remove: schemas/revocation.schema.json}
+  - {edit: implementations/ada.json, set: {/contact: 7}}
+`)
+	chain, err := repo.FirstParents(t.Context(), "", "main")
+	must.OK(t, err)
+	var trees []*registry.Tree
+	for _, commit := range chain[len(chain)-4:] {
+		tree, err := repo.Tree(t.Context(), commit)
+		must.OK(t, err)
+		trees = append(trees, tree)
+	}
+	read, err := NewStanding(t.Context(), trees[1], anyPath)
+	must.OK(t, err)
+	for name, st := range map[string]*Standing{"read": read, "followed": emptyStanding(trees[1])} {
+		for range 2 {
+			for i, want := range []fault{sound, badSchema, sound, badSchema} {
+				got, err := st.fault(t.Context(), read.BySlug("ada"), trees[i])
+				if err != nil || got != want {
+					t.Errorf("%s, commit %d: %d, %v; expected %d", name, i, got, err, want)
+				}
 			}
 		}
 	}

@@ -186,6 +186,15 @@ pr: [{revoke: ada, number: 1}]
 		found[1].did != "did:web:eve.example" || stamp(found[0].issued) != "2026-05-01T12:00:00Z" {
 		t.Errorf("%+v, %v", found, err)
 	}
+	run := &Run{Context: t.Context(), Repo: repo, Base: emptyStanding(rng.Base), Now: w.Now}
+	for by, is := range map[string]bool{"did:web:eve.example": true, "did:web:bob.example": false} {
+		v := &registry.Revocation{Slug: "ada", ReceiptSHA256: at.SHA256, RevokedByDID: by}
+		s := &Subject{Run: run, Revocation: v}
+		l, err := s.RevokedListing()
+		if err != nil || (l != nil) != is || is && (l.ToolDID != by || l.ReceiptSHA256 != at.SHA256) {
+			t.Errorf("revoked by %s: %+v, %v; expected one: %t", by, l, err, is)
+		}
+	}
 	ended, end := context.WithCancel(t.Context())
 	end()
 	if found, err := newPast(repo, w.Base, w.Now).owners(ended, at, asOf{}); err == nil {

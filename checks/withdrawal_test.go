@@ -129,6 +129,19 @@ func TestWithdrawn(t *testing.T) {
 			1, "listed, revoked ada-PIN1-ada.json"},
 		{"both are revoked", renewed + "  - {revoke: ada, number: 1}\n  - {revoke: ada}\n",
 			0, "listed, revoked ada-PIN2-ada.json"},
+		{"revoked by two files of one commit", renewed + "  - {revoke: ada, number: 1}\n  - {write: " +
+			"revocations/a.json, text: '{\"slug\": \"ada\", \"revoked_receipt_sha256\": \"$pin(ada)\"}'}\n",
+			1, "listed, revoked a.json, misplaced a.json"},
+		{"two misplaced files, and one of two pins", listed + "  - {write: revocations/b.json, " +
+			"text: '{\"slug\": \"ada\", \"revoked_receipt_sha256\": \"$pin(ada)\"}'}\n  - {commit: Revoke}\n" +
+			"  - {write: \"revocations/a/ada-$pin(ada).json\", " +
+			"text: '{\"slug\": \"ada\", \"revoked_receipt_sha256\": \"$pin(bob)\"}'}\n",
+			0, "listed, revoked a/ada-PIN1-ada.json, misplaced a/ada-PIN1-ada.json, misplaced b.json"},
+		{"two that are removed", renewed + "  - {write: revocations/b.json, " +
+			"text: '{\"slug\": \"ada\", \"revoked_receipt_sha256\": \"$pin(ada)\"}'}\n  - {commit: Revoke}\n" +
+			"  - {revoke: ada, number: 1, path: revocations/a.json}\n  - {commit: Revoke}\n" +
+			"  - {remove: revocations/a.json}\n  - {remove: revocations/b.json}\n",
+			0, "listed, revoked b.json, removed a.json, removed b.json"},
 		{"ada's Receipt under bob's slug", listed + "  - {write: \"revocations/bob-$pin(ada).json\", " +
 			"text: '{\"slug\": \"bob\", \"revoked_receipt_sha256\": \"$pin(ada)\"}'}\n",
 			0, ""},
@@ -245,6 +258,11 @@ base:
 		{"another Receipt, a former one revoked", listed + "  - {reissue: ada}\n", 0,
 			"listed, unclear ada-FIRST.json, misplaced zed.json"},
 		{"the pinned one, a former one revoked", listed + "  - {reissue: ada}\n", 2,
+			"listed, misplaced zed.json"},
+		{"another Receipt, and a revocation by the slug's next owner", "base:\n  - {listing: ada, issued: -20d}\n" +
+			"  - {commit: List}\n  - {edit: implementations/ada.json, set: {/tool_did: 'did:web:bob.example'}}\n" +
+			"  - {commit: Edit}\n  - {write: revocations/zed.json, text: '{\"slug\": \"ada\", " +
+			"\"revoked_receipt_sha256\": \"$pin(ada)\", \"revoked_by_did\": \"did:web:bob.example\"}'}\n", 0,
 			"listed, misplaced zed.json"},
 	} {
 		w, repo := built(t, c.world)
