@@ -179,7 +179,7 @@ func (p *past) folder(ctx context.Context, k registry.Kind) ([]registry.PathVers
 	if all, known := p.folders[k]; known {
 		return all, nil
 	}
-	all, err := p.repo.FolderHistory(ctx, p.tip, k, p.clock, anyPath)
+	all, err := p.repo.FolderHistory(ctx, p.tip, k.Directory(), p.clock, anyPath)
 	if err != nil {
 		return nil, err
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -101,7 +102,8 @@ func (r *Run) referenceServers() ([]string, error) {
 }
 
 func (r *Run) findReferenceServers() ([]string, error) {
-	versions, err := r.Repo.FileHistory(r.Context, r.Range.Base.Commit(), policyFile, r.Now)
+	versions, err := r.Repo.FolderHistory(r.Context, r.Range.Base.Commit(), path.Dir(policyFile), r.Now,
+		func(path string) bool { return path == policyFile })
 	if err != nil {
 		return nil, err
 	}

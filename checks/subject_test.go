@@ -130,7 +130,7 @@ base:
 			return err
 		}},
 		{"a former policy", func(r *Run) error {
-			_, err := r.Repo.FileHistory(r.Context, "main", policyFile, r.Now)
+			_, err := r.Repo.FolderHistory(r.Context, "main", ".github", r.Now, anyPath)
 			return err
 		}, func(r *Run) error {
 			_, err := r.referenceServers()

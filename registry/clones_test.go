@@ -120,7 +120,7 @@ func TestShallow(t *testing.T) {
 		}
 		_, err := r.FirstParents(ctx, "", head)
 		wantError(t, err, gitstore.ErrShallow)
-		_, err = r.FileHistory(ctx, head, pathA, time.Time{})
+		_, err = r.FolderHistory(ctx, head, "implementations", time.Time{}, nil)
 		wantError(t, err, gitstore.ErrShallow)
 	}
 }

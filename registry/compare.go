@@ -355,11 +355,6 @@ var nothing = &directory{starts: []uint32{0}}
 // directory reads the tree object of that id, which path names for errors. The zero id is a directory that is not
 // there.
 func (r *Repository) directory(id gitobject.ID, path string) (*directory, error) {
-	return r.directoryLike(id, path, r.directories.like(path))
-}
-
-// directoryLike is directory, given a version of it that was read before, or nil.
-func (r *Repository) directoryLike(id gitobject.ID, path string, like *directory) (*directory, error) {
 	if id.IsZero() {
 		return nothing, nil
 	}
@@ -373,7 +368,7 @@ func (r *Repository) directoryLike(id gitobject.ID, path string, like *directory
 	if err != nil {
 		return nil, fmt.Errorf("reading directory %.300q: %w", path, err)
 	}
-	f, _ := parseLike(raw, like, 0, 0, nil)
+	f, _ := parseLike(raw, r.directories.like(path), 0, 0, nil)
 	if f == nil {
 		if f, err = parseDirectory(raw, r.store.IDSize()); err != nil {
 			return nil, malformed(id, path, err)

@@ -9,7 +9,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 )
 
-// TestFolderHistory compares the history of a directory with those of its files.
+// TestFolderHistory compares the history of a directory with those of its files in all of the tree.
 func TestFolderHistory(t *testing.T) {
 	g := newClone(t)
 	g.Write("other/x.json", "x")
@@ -32,7 +32,7 @@ func TestFolderHistory(t *testing.T) {
 	r := g.open()
 	now := time.Now()
 	keep := func(path string) bool { return strings.HasSuffix(path, ".json") }
-	all, err := r.FolderHistory(ctx, "HEAD", KindRevocation, now, keep)
+	all, err := r.FolderHistory(ctx, "HEAD", "revocations", now, keep)
 	must.OK(t, err)
 	if len(all) != 6 {
 		t.Fatalf("%d versions, want 6: %+v", len(all), all)
@@ -44,17 +44,16 @@ func TestFolderHistory(t *testing.T) {
 				got = append(got, v.Version)
 			}
 		}
-		want, err := r.FileHistory(ctx, "HEAD", path, now)
+		whole, err := r.FolderHistory(ctx, "HEAD", "", now, func(p string) bool { return p == path })
 		must.OK(t, err)
-		slices.Reverse(want)
-		same := func(a, b Version) bool {
+		same := func(a Version, b PathVersion) bool {
 			return a.Commit == b.Commit && a.When.Equal(b.When) && SameEntry(a.Entry, b.Entry)
 		}
-		if !slices.EqualFunc(got, want, same) {
-			t.Errorf("%s: %+v, want %+v", path, got, want)
+		if !slices.EqualFunc(got, whole, same) {
+			t.Errorf("%s: %+v, want %+v", path, got, whole)
 		}
 	}
-	if none, err := r.FolderHistory(ctx, "HEAD", KindPeerWitness, now, keep); err != nil || len(none) > 0 {
+	if none, err := r.FolderHistory(ctx, "HEAD", "peer-witnesses", now, keep); err != nil || len(none) > 0 {
 		t.Errorf("no such directory: %+v, %v", none, err)
 	}
 }

@@ -172,73 +172,6 @@ func (r *Repository) land(chain []*commit, last landing) landing {
 	return last
 }
 
-// FileHistory returns what was at path, along the first parents of tip, newest first: one Version for each commit that
-// changed the entry, with its first-parent time by the clock now. For a path that never existed, and for an empty tip,
-// it returns an empty list.
-func (r *Repository) FileHistory(ctx context.Context, tip, path string, now time.Time) ([]Version, error) {
-	chain, err := r.historyOf(ctx, tip)
-	if err != nil {
-		return nil, err
-	}
-	slices.Reverse(chain)
-	entries := make([]*Entry, len(chain)+1) // before the root commit there was nothing
-	err = inParallel(ctx, len(chain), successive, func(from, to int) error {
-		v := versionReader{repo: r, latest: map[string]*directory{}}
-		for i, c := range chain[from:to] {
-			e, err := v.leaf(c.tree, path)
-			if err != nil {
-				return fmt.Errorf("reading commit %s: %w", c.id, err)
-			}
-			entries[from+i] = e
-		}
-		return nil
-	})
-	if err != nil {
-		return nil, err
-	}
-	var versions []Version
-	for i, c := range chain {
-		if SameEntry(entries[i], entries[i+1]) {
-			continue
-		}
-		landed, err := r.firstParentTime(ctx, c, now)
-		if err != nil {
-			return nil, err
-		}
-		versions = append(versions, Version{Commit: c.id.String(), When: landed, Entry: entries[i]})
-	}
-	return versions, nil
-}
-
-// successive is how many commits a goroutine takes at a time: each directory is decoded by means of the last.
-const successive = 256
-
-// versionReader reads successive versions of directories.
-type versionReader struct {
-	repo   *Repository
-	latest map[string]*directory // by path
-	tree   gitobject.ID          // read last, and what it held
-	entry  *Entry
-}
-
-func (v *versionReader) leaf(tree gitobject.ID, path string) (*Entry, error) {
-	if tree == v.tree {
-		return v.entry, nil
-	}
-	e, ok, err := descend(tree, path, v.directory)
-	if err != nil {
-		return nil, err
-	}
-	v.tree, v.entry = tree, leafOf(e, ok)
-	return v.entry, nil
-}
-
-func (v *versionReader) directory(id gitobject.ID, path string) (*directory, error) {
-	f, err := v.repo.directoryLike(id, path, v.latest[path])
-	v.latest[path] = f
-	return f, err
-}
-
 // PathVersion is what a path held from a first-parent commit on.
 type PathVersion struct {
 	Path string
@@ -247,10 +180,11 @@ type PathVersion struct {
 	Dated  time.Time // the latest committer date of the commit and those before it
 }
 
-// FolderHistory returns what the paths below the directory of a kind held, along the first parents of tip, oldest
-// first. Each commit has one PathVersion for each entry that it changed, if keep accepts the path. Times are as in
-// FileHistory. FolderHistory reads nothing outside that directory.
-func (r *Repository) FolderHistory(ctx context.Context, tip string, k Kind, now time.Time,
+// FolderHistory returns what the paths below a directory of the root held, along the first parents of tip, oldest
+// first; an empty directory means all paths, and an empty tip no commit. Each commit has one PathVersion for each entry
+// that it changed, if keep accepts the path, with its first-parent time by the clock now. FolderHistory reads nothing
+// outside that directory.
+func (r *Repository) FolderHistory(ctx context.Context, tip, directory string, now time.Time,
 	keep func(path string) bool) ([]PathVersion, error) {
 	chain, err := r.historyOf(ctx, tip)
 	if err != nil {
@@ -259,7 +193,7 @@ func (r *Repository) FolderHistory(ctx context.Context, tip string, k Kind, now 
 	var out []PathVersion
 	number := 0
 	var dated time.Time
-	r.compareChain(ctx, k, gitobject.ID{}, chain, batches, func(b batch) bool {
+	r.compareChain(ctx, directory, gitobject.ID{}, chain, batches, func(b batch) bool {
 		for i, changes := range b.changes {
 			commit := b.commits[i]
 			number++
@@ -272,7 +206,7 @@ func (r *Repository) FolderHistory(ctx context.Context, tip string, k Kind, now 
 			}
 			v := PathVersion{Version: Version{Commit: commit.id.String(), When: landed}, Number: number, Dated: dated}
 			for _, c := range changes {
-				if c.Path != k.Directory() && keep(c.Path) {
+				if c.Path != directory && keep(c.Path) {
 					v.Path, v.Entry = c.Path, c.Head
 					out = append(out, v)
 				}

@@ -3,6 +3,7 @@ package registry
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -75,7 +76,7 @@ func TestFirstParentTime(t *testing.T) {
 	c.Write("f", "")
 	c.Date = now - 55*day
 	c.Commit()
-	versions, err := c.open().FileHistory(ctx, "HEAD", "f", clock)
+	versions, err := c.open().FolderHistory(ctx, "HEAD", "", clock, func(string) bool { return true })
 	if err != nil || len(versions) != 1 || versions[0].When.Unix() != int64(now+300) {
 		t.Errorf("file history %v, %v", versions, err)
 	}
@@ -116,8 +117,8 @@ func TestFirstParents(t *testing.T) {
 	}
 }
 
-// TestFileHistoryAsGitDoes compares the history of each file of a random history with git log.
-func TestFileHistoryAsGitDoes(t *testing.T) {
+// TestFolderHistoryAsGitDoes compares the history of each file of a random history with git log.
+func TestFolderHistoryAsGitDoes(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(5, 6))
 	c := newClone(t)
 	paths := []string{pathA, pathB, "implementations/x/y.json", "README.md"}
@@ -139,10 +140,15 @@ func TestFileHistoryAsGitDoes(t *testing.T) {
 	}
 	r := c.open()
 	for _, path := range append(paths, "implementations/none.json") {
-		versions, err := r.FileHistory(ctx, "HEAD", path, time.Unix(int64(c.Date), 0))
+		directory, _, below := strings.Cut(path, "/")
+		if !below {
+			directory = ""
+		}
+		versions, err := r.FolderHistory(ctx, "HEAD", directory, time.Unix(int64(c.Date), 0),
+			func(p string) bool { return p == path })
 		must.OK(t, err)
 		var got []string
-		for _, v := range versions {
+		for _, v := range slices.Backward(versions) {
 			line := v.Commit + " -"
 			if v.Entry != nil {
 				line = v.Commit + " " + v.Entry.ID.String()

@@ -40,7 +40,7 @@ func (r *Repository) Steps(ctx context.Context, from, to string, f func(*Step) e
 	go func() {
 		defer close(compared)
 		defer crashed.Catch(nil)
-		r.compareChain(ctx, Governance, before.root, chain, batches, func(s batch) bool {
+		r.compareChain(ctx, "", before.root, chain, batches, func(s batch) bool {
 			select {
 			case compared <- s:
 				return s.err == nil
@@ -95,9 +95,9 @@ var batches = batchLimits{512, 1 << 17}
 
 var errKept = errors.New("the batch holds too many changes")
 
-// compareChain compares each commit with the one before, the first with the tree base. If a kind is given, it only
-// compares the directory of that kind.
-func (r *Repository) compareChain(ctx context.Context, only Kind, base gitobject.ID, chain []*commit,
+// compareChain compares each commit with the one before, the first with the tree base. If a directory of the
+// root is given, it compares only that.
+func (r *Repository) compareChain(ctx context.Context, only string, base gitobject.ID, chain []*commit,
 	limits batchLimits, send func(batch) bool) {
 	for length := limits.commits; len(chain) > 0; length = min(2*length, limits.commits) {
 		length = min(length, len(chain))
@@ -120,7 +120,7 @@ func (r *Repository) compareChain(ctx context.Context, only Kind, base gitobject
 
 // compareBatch gives what each commit changes; errKept where several change more than limit, and which of them it was
 // that did not fit.
-func (r *Repository) compareBatch(ctx context.Context, only Kind, base gitobject.ID, commits []*commit,
+func (r *Repository) compareBatch(ctx context.Context, only string, base gitobject.ID, commits []*commit,
 	limit int) (changes [][]Change, many int, err error) {
 	trees := make([]dataTree, len(commits)+1)
 	for i := range trees {
@@ -137,7 +137,7 @@ func (r *Repository) compareBatch(ctx context.Context, only Kind, base gitobject
 		slices.Reverse(trees)
 	}
 	versions, ids := versionsOf(trees)
-	w := &batchWalk{ctx: ctx, repo: r, path: only.Directory(), trees: trees, next: 1, newestFirst: newestFirst,
+	w := &batchWalk{ctx: ctx, repo: r, path: only, trees: trees, next: 1, newestFirst: newestFirst,
 		previous: map[string]*previousDirectory{}, changes: make([][]Change, len(commits)), left: limit}
 	err = r.store.Each(ctx, ids, maxTreeBytes, func(i int, o gitstore.Object) error {
 		if err := w.compareBefore(versions[i].tree); err != nil {
@@ -155,28 +155,31 @@ func (r *Repository) compareBatch(ctx context.Context, only Kind, base gitobject
 }
 
 // dataTree is a tree, and those of its data directories, which grow large and have many versions: zero where one is not
-// there. Where only one of these is compared, the tree is that directory.
+// there. Where only one directory is compared, the tree is that directory.
 type dataTree struct {
 	root        gitobject.ID
 	directories [4]gitobject.ID
 }
 
-func (r *Repository) dataTree(root gitobject.ID, only Kind) (dataTree, error) {
+func (r *Repository) dataTree(root gitobject.ID, only string) (dataTree, error) {
 	t := dataTree{root: root}
 	f, err := r.directory(root, "")
 	if err != nil {
 		return t, err
 	}
+	find := func(name string) (id gitobject.ID) {
+		if e, ok := f.find(name); ok && e.Mode == ModeTree {
+			id = e.ID
+		}
+		return id
+	}
 	for i, k := range DataKinds {
-		if only != Governance && k != only {
-			continue
+		if only == "" || k.Directory() == only {
+			t.directories[i] = find(k.Directory())
 		}
-		if e, ok := f.find(k.Directory()); ok && e.Mode == ModeTree {
-			t.directories[i] = e.ID
-		}
-		if only != Governance {
-			t.root = t.directories[i]
-		}
+	}
+	if only != "" {
+		t.root = find(only)
 	}
 	return t, nil
 }

@@ -69,7 +69,7 @@ func sameStretches(t *testing.T, name string, r *Repository) {
 	}
 	for _, limits := range []batchLimits{batches, {1, 1000}, {7, 1 << 20}, {64, 20}} {
 		var got [][]Change
-		r.compareChain(ctx, Governance, r.EmptyTree().root, chain, limits, func(s batch) bool {
+		r.compareChain(ctx, "", r.EmptyTree().root, chain, limits, func(s batch) bool {
 			if s.err != nil || len(s.commits) != len(s.changes) {
 				t.Fatalf("%s, %v: %v", name, limits, s.err)
 			}

@@ -48,19 +48,13 @@ func (t *Tree) Commit() string { return t.commit }
 // Entry returns the entry at path: a file, or a directory with mode ModeTree. The bool is false if nothing is there.
 // Two directories whose entries are equal have the same files.
 func (t *Tree) Entry(path string) (Entry, bool, error) {
-	return descend(t.root, path, t.repo.directory)
-}
-
-// descend follows a path from a tree object down.
-func descend(root gitobject.ID, path string,
-	read func(id gitobject.ID, path string) (*directory, error)) (Entry, bool, error) {
-	at := Entry{Mode: ModeTree, ID: root}
+	at := Entry{Mode: ModeTree, ID: t.root}
 	for done, rest := 0, path; rest != ""; {
 		name, more, deeper := strings.Cut(rest, "/")
 		if at.Mode != ModeTree || name == "" || (deeper && more == "") {
 			return Entry{}, false, nil
 		}
-		f, err := read(at.ID, path[:done])
+		f, err := t.repo.directory(at.ID, path[:done])
 		if err != nil {
 			return Entry{}, false, err
 		}

@@ -606,7 +606,7 @@ func (o *witnessOptions) previous(ctx context.Context, w *workspace, st *checks.
 	now := func(path string) bool { return slices.Contains(listed, path) }
 	once := func(path string) bool { return !now(path) } // under another slug
 	for _, keep := range []func(string) bool{now, once} {
-		versions, err := w.repo.FolderHistory(ctx, w.base, registry.KindListing, w.src.Now(), keep)
+		versions, err := w.repo.FolderHistory(ctx, w.base, registry.KindListing.Directory(), w.src.Now(), keep)
 		if err != nil {
 			return "", err
 		}
