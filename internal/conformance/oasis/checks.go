@@ -278,7 +278,7 @@ func (r requirement) satisfied(v any, tier int) bool {
 		if r.ofTier {
 			want = int64(tier)
 		}
-		return ok && n.IsInt() && compares(comparisons[r.operator], n.Cmp(new(big.Rat).SetInt64(want)))
+		return ok && n.IsInt() && slices.Contains(orders[comparisons[r.operator]], n.Cmp(new(big.Rat).SetInt64(want)))
 	case "semver_list":
 		return slices.ContainsFunc(texts(v), r.bound.admits)
 	}

@@ -2,9 +2,12 @@ package oasis
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"golang.org/x/mod/semver"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 )
 
 // constraint is what a version must satisfy: each of its bounds.
@@ -16,44 +19,28 @@ type constraint struct {
 // bound is one comparison with a version.
 type bound struct{ operator, version string }
 
-// operators are those of a bound, the longer ones first.
-var operators = []string{">=", "<=", ">", "<", "="}
-
 // maxBounds is how many bounds a constraint has: each is compared with each version of an answer.
 const maxBounds = 32
+
+var (
+	oneBound  = plain.Pattern(`(>=|<=|>|<|=)[ \t]*([^, \t]+)`)
+	allBounds = plain.Pattern(`^[ \t]*(?:(?:>=|<=|>|<|=)[ \t]*[^, \t]+(?:[ \t]*,[ \t]*|[ \t]+|$))+$`)
+)
 
 // readConstraint reads one or more of an operator and a version, joined by commas or blanks.
 func readConstraint(text string) (constraint, error) {
 	c := constraint{text: text}
-	rest := strings.Trim(text, " \t")
-	for rest != "" {
-		b := bound{}
-		for _, operator := range operators {
-			if after, ok := strings.CutPrefix(rest, operator); ok {
-				b.operator, rest = operator, strings.TrimLeft(after, " \t")
-				break
-			}
+	if !allBounds().MatchString(text) || strings.HasSuffix(strings.TrimRight(text, " \t"), ",") {
+		return c, fmt.Errorf("%s: expected bounds like >=1.0.0, joined by commas or blanks; the operators are >=, <=, >, "+
+			"< and =", quoted(text))
+	}
+	for _, m := range oneBound().FindAllStringSubmatch(text, -1) {
+		if !isSemVer(m[2]) {
+			return c, fmt.Errorf("%s: %s is not a version by SemVer 2.0.0", quoted(text), quoted(m[2]))
 		}
-		if b.operator == "" {
-			return c, fmt.Errorf("%s: expected %s at %s", quoted(text), strings.Join(operators, ", "), quoted(rest))
-		}
-		end := strings.IndexAny(rest, ", \t")
-		if end < 0 {
-			end = len(rest)
-		}
-		if b.version = rest[:end]; !isSemVer(b.version) {
-			return c, fmt.Errorf("%s: %s is not a version by SemVer 2.0.0", quoted(text), quoted(b.version))
-		}
-		if c.bounds = append(c.bounds, b); len(c.bounds) > maxBounds {
+		if c.bounds = append(c.bounds, bound{m[1], m[2]}); len(c.bounds) > maxBounds {
 			return c, fmt.Errorf("%s holds more than %d bounds", quoted(text), maxBounds)
 		}
-		joint := strings.Trim(rest[end:], " \t")
-		if rest = strings.TrimLeft(strings.TrimPrefix(joint, ","), " \t"); rest == "" && joint != "" {
-			return c, fmt.Errorf("%s ends in a comma", quoted(text))
-		}
-	}
-	if c.bounds == nil {
-		return c, fmt.Errorf("%s holds no bound", quoted(text))
 	}
 	return c, nil
 }
@@ -65,28 +52,15 @@ func (c constraint) admits(version string) bool {
 		return false
 	}
 	for _, b := range c.bounds {
-		order := semver.Compare("v"+version, "v"+b.version)
-		if !compares(b.operator, order) {
+		if !slices.Contains(orders[b.operator], semver.Compare("v"+version, "v"+b.version)) {
 			return false
 		}
 	}
 	return true
 }
 
-// compares reports whether an order, as of a comparison with a bound, is one that the operator allows.
-func compares(operator string, order int) bool {
-	switch operator {
-	case ">=":
-		return order >= 0
-	case ">":
-		return order > 0
-	case "<=":
-		return order <= 0
-	case "<":
-		return order < 0
-	}
-	return order == 0
-}
+// orders are those that an operator allows between a version, or a number, and its bound.
+var orders = map[string][]int{">=": {0, 1}, ">": {1}, "<=": {-1, 0}, "<": {-1}, "=": {0}}
 
 // isSemVer reports whether a text is a version by SemVer 2.0.0: three numbers, no v before them.
 func isSemVer(text string) bool {
