@@ -31,8 +31,8 @@ var (
 func readConstraint(text string) (constraint, error) {
 	c := constraint{text: text}
 	if !allBounds().MatchString(text) || strings.HasSuffix(strings.TrimRight(text, " \t"), ",") {
-		return c, fmt.Errorf("%s: expected bounds like >=1.0.0, joined by commas or blanks; the operators are >=, <=, >, "+
-			"< and =", quoted(text))
+		return c, fmt.Errorf("%s: expected bounds like >=1.0.0, joined by commas or blanks; the operators are "+
+			">=, <=, >, < and =", quoted(text))
 	}
 	for _, m := range oneBound().FindAllStringSubmatch(text, -1) {
 		if !isSemVer(m[2]) {

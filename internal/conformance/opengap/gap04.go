@@ -39,6 +39,7 @@ func (a *agent) judge04(unclear bool) {
 		return
 	}
 	dir, known := a.directoryOf("skills")
+	a.document()
 	subject := manifestName
 	var skills []*skill
 	if known && !leadsOut(dir) {
@@ -47,11 +48,10 @@ func (a *agent) judge04(unclear bool) {
 		subject, skills = a.skillsDir, a.skills(a.skillsDir)
 	}
 	tested := a.tested(skills)
-	documented, unread := a.documented()
 	a.say("gap-version", manifestName, a.judgeVersion(unclear))
 	a.say("gap-fields", manifestName, a.judgeFields())
 	a.say("gap-outside", manifestName, a.judgePaths())
-	a.say("gap-environment", manifestName, judgeVariables(documented, unread, a.variables(), nil))
+	a.say("gap-environment", manifestName, a.judgeVariables())
 	a.say("gap-description", manifestName, a.judgeDescription())
 	a.say("gap-gitignore", gitignoreName, a.judgeGitignore())
 	a.judgeLinks()
@@ -66,9 +66,9 @@ func (a *agent) judge04(unclear bool) {
 			verdict.Outcome
 		}{
 			{"gap-outside", s.judgeOutside()},
-			{"gap-environment", judgeVariables(documented, unread, s.variables, s.computed)},
+			{"gap-environment", s.variables.OrPass()},
 			{"gap-tests", s.judgeTests(tested, a.recommended)},
-			{"gap-description", s.judgeDescriptions(a.recommended)},
+			{"gap-description", s.judgeDescriptions()},
 		} {
 			if f := s.unread(); f != nil && !of.Has(verdict.Error) {
 				of.Doubtful = "the skill was not read, as gap-skills says"
@@ -175,8 +175,8 @@ var (
 	bare      = plain.Pattern(`\$\{([A-Za-z_][A-Za-z0-9_]*)`)
 )
 
-// variables returns the variables that the values of agent.yaml refer to, each at its first place.
-func (a *agent) variables() (all []literal) {
+// judgeVariables judges the variables that the values of agent.yaml refer to, each at its first place.
+func (a *agent) judgeVariables() (out verdict.Outcome) {
 	seen := map[string]bool{}
 	walk(a.manifest.root, "", func(n, key *yaml.Node, _ string) {
 		if n.Kind != yaml.ScalarNode {
@@ -184,12 +184,12 @@ func (a *agent) variables() (all []literal) {
 		}
 		for _, m := range variable().FindAllStringSubmatch(n.Value[:strings.LastIndexByte(n.Value, '}')+1], -1) {
 			if !seen[m[1]] {
-				all = append(all, literal{m[1], a.manifest.at(key)})
+				a.judgeVariable(&out, literal{m[1], a.manifest.at(key)})
 			}
 			seen[m[1]] = true
 		}
 	})
-	return all
+	return out.OrPass()
 }
 
 // words are the words of texts. A word is of letters, digits, _ and -; what is between hyphens is a word, too.
@@ -206,39 +206,29 @@ func (w words) add(text string) {
 	}
 }
 
-// documented returns the words of the README and of the comments of agent.yaml, and why files of that name were not
-// read.
-func (a *agent) documented() (w words, unread string) {
-	w = words{}
-	w.add(a.manifest.comments())
+// document reads the words of the README and of the comments of agent.yaml.
+func (a *agent) document() {
+	a.documented = words{}
+	a.documented.add(a.manifest.comments())
 	for _, e := range a.in(".") {
 		if !strings.HasPrefix(strings.ToUpper(e.path), "README") || a.mode(e.path).IsDir() {
 			continue
 		}
 		text, err := a.file(e.path)
 		if err != nil {
-			unread += fmt.Sprintf("; %s was not read: %v", e.path, err)
+			a.undocumented += fmt.Sprintf("; %s was not read: %v", e.path, err)
 		}
-		w.add(string(text))
+		a.documented.add(string(text))
 	}
-	return w, unread
 }
 
-// judgeVariables checks that variables are documented.
-func judgeVariables(documented words, unread string, variables []literal, computed []verdict.At) verdict.Outcome {
-	var out verdict.Outcome
-	for _, v := range variables {
-		if !documented[v.text] {
-			out.Errorf(v.at, "", "undocumented-variable", "the environment variable %q is neither in a README* of the "+
-				"directory nor in a comment of agent.yaml%s", v.text, unread).
-				WithFix("say in README.md, or in a comment of agent.yaml, what %s is", v.text)
-		}
+// judgeVariable checks that a variable is documented.
+func (a *agent) judgeVariable(out *verdict.Outcome, v literal) {
+	if !a.documented[v.text] {
+		out.Errorf(v.at, "", "undocumented-variable", "the environment variable %q is neither in a README* of the "+
+			"directory nor in a comment of agent.yaml%s", v.text, a.undocumented).
+			WithFix("say in README.md, or in a comment of agent.yaml, what %s is", v.text)
 	}
-	for _, at := range computed {
-		out.Noticef(at, "", "computed-name",
-			"the name of an environment variable is computed here, so that it was not judged")
-	}
-	return out.OrPass()
 }
 
 // directoryOf returns the path that agent.yaml names for skills, hooks, flows or memory; by default it has that name.
@@ -359,16 +349,12 @@ func (s *skill) judge() verdict.Outcome {
 }
 
 func (s *skill) judgeOutside() verdict.Outcome {
-	var out verdict.Outcome
-	for _, l := range s.outside {
-		out.Warnf(l.at, "", "path-in-code", "it uses the path %q, which leaves the agent's directory", l.text)
-	}
 	for _, l := range s.undeclared {
-		out.Warnf(l.at, "", "import-undeclared", "it imports %q, which is neither of Python's standard library nor "+
-			"a module of the agent, and no requirements*.txt, pyproject.toml, setup.cfg, setup.py or Pipfile names it",
+		s.outside.Warnf(l.at, "", "import-undeclared", "it imports %q, which is neither of Python's standard library "+
+			"nor a module of the agent, and no requirements*.txt, pyproject.toml, setup.cfg, setup.py or Pipfile names it",
 			l.text)
 	}
-	return out.OrPass()
+	return s.outside.OrPass()
 }
 
 // testNames is what the tests of an agent name.
@@ -461,20 +447,11 @@ func (s *skill) judgeTests(tested testNames, severity verdict.Severity) verdict.
 	return out
 }
 
-func (s *skill) judgeDescriptions(severity verdict.Severity) verdict.Outcome {
+func (s *skill) judgeDescriptions() verdict.Outcome {
 	if len(s.functions) == 0 {
 		return verdict.Skip("there is no skill-decorated function to describe")
 	}
-	var out verdict.Outcome
-	for _, f := range s.functions {
-		if f.lacks != "" {
-			out.Add(f.at, severity, "", "no-description", "%s", f.lacks)
-		} else if f.computed {
-			out.Noticef(f.at, "", "computed-description",
-				"the description of %s is computed, so that it was not judged", f.name)
-		}
-	}
-	return out.OrPass()
+	return s.described.OrPass()
 }
 
 func (a *agent) judgeGitignore() verdict.Outcome {

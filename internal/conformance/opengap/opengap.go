@@ -45,13 +45,15 @@ type agent struct {
 	recommended verdict.Severity
 	said        conformance.Tally
 
-	skillsDir string
-	open      func() (Python, error)
-	python    Python
-	noPython  error           // why there is no Python
-	ended     error           // why Python reads no more
-	version   string          // of Python
-	stdlib    map[string]bool // the modules of Python; empty: they are not known
+	skillsDir    string
+	open         func() (Python, error)
+	python       Python
+	noPython     error           // why there is no Python
+	ended        error           // why Python reads no more
+	version      string          // of Python
+	stdlib       map[string]bool // the modules of Python; empty: they are not known
+	documented   words           // the words of README files and comments
+	undocumented string          // what files named README could not be read, for a message
 	// what files that declare packages say, as names of packages compare; empty: not read
 	declarations string
 	parsed       map[string]*parsed // by path

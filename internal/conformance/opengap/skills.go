@@ -17,22 +17,20 @@ type skill struct {
 	file       string // where its findings are placed; a package's __init__.py
 	module     string
 	functions  []function
-	why        string       // why a function of the file is not among them
-	variables  []literal    // each where it is first
-	computed   []verdict.At // where the name of a variable is computed
-	outside    []literal    // paths that leave the directory, each where it is first
-	undeclared []literal    // modules that nothing declares, each where it is first
-	faults     []*fault     // of files that were not read as Python
+	why        string          // why a function of the file is not among them
+	undeclared []literal       // modules that nothing declares, each where it is first
+	faults     []*fault        // of files that were not read as Python
+	outside    verdict.Outcome // findings on paths that leave the directory
+	variables  verdict.Outcome // findings on variables
+	described  verdict.Outcome // findings on descriptions
 	noted      map[[2]string]bool
 }
 
 // function is a skill-decorated function.
 type function struct {
-	name     string
-	at       verdict.At
-	lacks    string // what is wrong with its description
-	computed bool   // its description is
-	origin   origin
+	name   string
+	at     verdict.At
+	origin origin
 }
 
 // names returns the names of the functions.
@@ -123,9 +121,9 @@ func (a *agent) export(s *skill, file string, f *decoratedFunction) {
 	case !f.Exported:
 		s.why = fmt.Sprintf("; %s is deleted or bound again after its definition", f.Name)
 	case s.first("function "+file, f.Name):
-		one := function{name: f.Name, at: verdict.At{Path: file, Line: f.Line, Column: 1}, origin: from}
-		one.describe(by, f.Doc)
+		one := function{f.Name, verdict.At{Path: file, Line: f.Line, Column: 1}, from}
 		s.functions = append(s.functions, one)
+		a.describe(&s.described, one, by, f.Doc)
 	}
 }
 
@@ -142,14 +140,15 @@ func (a *agent) search(s *skill, name string) *parsed {
 	for _, v := range p.Environ {
 		switch {
 		case v.Text == nil:
-			s.computed = append(s.computed, at(v))
+			s.variables.Noticef(at(v), "", "computed-name",
+				"the name of an environment variable is computed here, so that it was not judged")
 		case s.first("variable", *v.Text):
-			s.variables = append(s.variables, literal{*v.Text, at(v)})
+			a.judgeVariable(&s.variables, literal{*v.Text, at(v)})
 		}
 	}
 	for _, v := range p.Paths {
 		if shown, out := leaves(*v.Text); out && s.first("path", shown) {
-			s.outside = append(s.outside, literal{shown, at(v)})
+			s.outside.Warnf(at(v), "", "path-in-code", "it uses the path %q, which leaves the agent's directory", shown)
 		}
 	}
 	for _, v := range a.undeclared(p) {
@@ -175,15 +174,16 @@ func (s *skill) first(kind, text string) bool {
 	return !known
 }
 
-// describe looks for a function's description: the decorator's argument, else the docstring.
-func (f *function) describe(by *decorator, doc string) {
+// describe judges the description of a function: the decorator's argument, else the docstring.
+func (a *agent) describe(out *verdict.Outcome, f function, by *decorator, doc string) {
 	switch {
 	case len(by.Said) > 0 && by.Said[0].Text == nil:
-		f.computed = true
+		out.Noticef(f.at, "", "computed-description", "the description of %s is computed, so that it was not judged",
+			f.name)
 	case len(by.Said) > 0 && strings.TrimSpace(*by.Said[0].Text) == "":
-		f.lacks = "the description of " + f.name + " is empty"
+		out.Add(f.at, a.recommended, "", "no-description", "the description of %s is empty", f.name)
 	case len(by.Said) == 0 && strings.TrimSpace(doc) == "":
-		f.lacks = f.name + " has neither a description= nor a docstring"
+		out.Add(f.at, a.recommended, "", "no-description", "%s has neither a description= nor a docstring", f.name)
 	}
 }
 
