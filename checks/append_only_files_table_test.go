@@ -194,14 +194,11 @@ registry: warning: append-only: squash`},
 			Says: []string{
 				`this file is removed; expected the content that it had when it last was a record, in commit [0-9a-f]{12}`,
 				`fix: restore it: git checkout [0-9a-f]{40} -- implementations/ada.json`}},
-		{Name: "new listing removed and added again", World: `
-base:
-  - {listing: ada}
-  - {commit: List}
-  - {move: [implementations/ada.json, a.md]}
-pr: [{move: [a.md, implementations/ada.json]}]`, Want: `a.md: error: append-only: mixed`},
-		{Name: "listing made unreadable", World: listed + `
-pr: [{write: implementations/ada.json, text: '{'}]`, Want: `implementations/ada.json:1:2: error: layout: json-syntax`},
+		{Name: "new listing removed and added again",
+			Base: "{listing: ada}, {commit: List}, {move: [implementations/ada.json, a.md]}",
+			PR:   "{move: [a.md, implementations/ada.json]}", Want: `a.md: error: append-only: mixed`},
+		{Name: "listing made unreadable", World: listed, PR: "{write: implementations/ada.json, text: '{'}",
+			Want: `implementations/ada.json:1:2: error: layout: json-syntax`},
 		{Name: "listing unreadable, written, renewed", World: listed + `
   - {write: implementations/ada.json, text: '{'}
 pr: [{write: implementations/ada.json, text: '{"slug": "ada"}'}, {commit: Write}, {reissue: ada}]`, Want: `
@@ -233,13 +230,9 @@ pr: [{write: "revocations/eve-$pin(ada).json", text: '{"slug": "eve"}'}]`,
 			Only: "append-only",
 			Want: `revocations/eve-0ee9e6ecb821a8e4eb7478a361b11af2dd4e4e1399aa4f0cc041538c028db54f.json:1:1: error: append-only: edited`,
 			Says: []string{`this merged revocation is edited`}},
-		{Name: "expired listing returns", World: `
-base:
-  - {listing: ada, issued: -100d}
-  - {commit: List}
-  - {move: [implementations/ada.json, ada.txt]}
-pr: [{move: [ada.txt, implementations/ada.json]}]
-`, Want: `ada.txt: warning: append-only: governance`},
+		{Name: "expired listing returns",
+			Base: "{listing: ada, issued: -100d}, {commit: List}, {move: [implementations/ada.json, ada.txt]}",
+			PR:   "{move: [ada.txt, implementations/ada.json]}", Want: `ada.txt: warning: append-only: governance`},
 		{Name: "listing with another slug and Receipt restored", World: listed + `
   - {move: [implementations/ada.json, a.md]}
   - write: implementations/ada.json
@@ -276,11 +269,9 @@ pr:
 implementations/ada.json:4:3: error: layout: duplicate-did
 ada.txt: warning: append-only: governance`,
 			Says: []string{`fix: leave the file as the base tree has it: the other listing counts`}},
-		{Name: "unreadable listing restored", World: unread + `
-pr:
-  - {remove: implementations/ada.json}
-  - {move: [ada.txt, implementations/ada.json]}
-`, Want: `ada.txt: warning: append-only: governance`},
+		{Name: "unreadable listing restored", World: unread,
+			PR:   "{remove: implementations/ada.json}, {move: [ada.txt, implementations/ada.json]}",
+			Want: `ada.txt: warning: append-only: governance`},
 		{Name: "listing restored, its DID listed twice before", World: strings.TrimSuffix(broke, "pr:\n") + `
   - {listing: eve, host: ada.example, key: ada}
 pr:
@@ -293,9 +284,8 @@ pr: [{move: [ada.txt, implementations/ada.json]}]
 `, Want: `
 implementations/ada.json:4:3: error: layout: duplicate-did
 ada.txt: warning: append-only: governance`},
-		{Name: "expired listing returns, its Receipt revoked", World: gone + `
-pr: [{move: [ada.txt, implementations/ada.json]}]
-`, Want: `ada.txt: warning: append-only: governance`},
+		{Name: "expired listing returns, its Receipt revoked", World: gone,
+			PR: "{move: [ada.txt, implementations/ada.json]}", Want: `ada.txt: warning: append-only: governance`},
 		{Name: "anchor returns", World: anchored + `
   - {move: [workflow-anchors/one.json, one.txt]}
 pr: [{move: [one.txt, workflow-anchors/one.json]}]

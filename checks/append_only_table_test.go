@@ -74,10 +74,8 @@ pr: [{write: implementations/ada.json, text: '{"slug": "ada"}', mode: "100755"},
 implementations/ada.json:1:1: error: append-only: commit-tampers
 registry: warning: append-only: squash`,
 			Says: []string{`a single commit changes the listing.s mode or type`}},
-		{Name: "another slug in between", World: `
-base: [{listing: ada}]
-pr: [{edit: implementations/ada.json, set: {/slug: eve}}, {commit: Edit}, {reissue: ada}]`,
-			Want: `
+		{Name: "another slug in between", Base: "{listing: ada}",
+			PR: "{edit: implementations/ada.json, set: {/slug: eve}}, {commit: Edit}, {reissue: ada}", Want: `
 implementations/ada.json:1:1: error: append-only: commit-tampers
 registry: warning: append-only: squash`,
 			Says: []string{`a single commit changes the listing.s slug or tool_did`}},
@@ -92,9 +90,8 @@ implementations/ada.json:1:1: error: append-only: commit-tampers
 registry: warning: append-only: squash`,
 			Says: []string{`changes a merged file that the range as a whole does not re-issue \(commit [0-9a-f]{12}\)`,
 				`fix: squash the branch into one commit, or take the commit out of it: git rebase -i [0-9a-f]{12}`}},
-		{Name: "a revocation edited", World: `
-base: [{listing: ada}, {revoke: ada}]
-pr: [{edit: "revocations/ada-$pin(ada).json", set: {/reason: key_compromise}}]`,
+		{Name: "a revocation edited", Base: "{listing: ada}, {revoke: ada}",
+			PR:   `{edit: "revocations/ada-$pin(ada).json", set: {/reason: key_compromise}}`,
 			Want: `revocations/ada-0ee9e6ecb821a8e4eb7478a361b11af2dd4e4e1399aa4f0cc041538c028db54f.json:1:1: error: append-only: edited`,
 			Says: []string{`this merged revocation is edited; only a listing may change, by a re-issue`,
 				`fix: restore it: git checkout [0-9a-f]{12} -- revocations/ada-[0-9a-f]{64}.json \(and squash the branch`}},
@@ -128,35 +125,25 @@ pr:
 registry: warning: append-only: squash
 a.md: warning: append-only: governance-in-passing
 revocations/ada-0ee9e6ecb821a8e4eb7478a361b11af2dd4e4e1399aa4f0cc041538c028db54f.json:1:1: error: append-only: commit-tampers`},
-		{Name: "an anchor removed", World: `
-base: [{listing: ada}, {anchor: trade, coordinator: ada}]
-pr: [{remove: workflow-anchors/trade.json}]`,
+		{Name: "an anchor removed", Base: "{listing: ada}, {anchor: trade, coordinator: ada}",
+			PR:   "{remove: workflow-anchors/trade.json}",
 			Want: `workflow-anchors/trade.json: error: append-only: deleted`,
 			Says: []string{`fix: not yours\? git checkout [0-9a-f]{12} -- workflow-anchors/trade.json \(and squash the branch if a commit changes it\); yours: leave it`}},
-		{Name: "a new listing edited in between", World: `
-base: [{listing: ada}]
-pr: [{listing: nova}, {commit: List}, {edit: implementations/nova.json, set: {/contact: a@nova.example}}]`,
+		{Name: "a new listing edited in between", Base: "{listing: ada}",
+			PR:   "{listing: nova}, {commit: List}, {edit: implementations/nova.json, set: {/contact: a@nova.example}}",
 			Want: `registry: warning: append-only: squash`},
-		{Name: "three re-issues", World: `
-base: [{listing: ada}, {listing: bob}, {listing: cyd}]
-pr: [{reissue: ada}, {reissue: bob}, {reissue: cyd}]`,
-			Want: `
+		{Name: "three re-issues", Base: "{listing: ada}, {listing: bob}, {listing: cyd}",
+			PR: "{reissue: ada}, {reissue: bob}, {reissue: cyd}", Want: `
 implementations/bob.json:1:1: error: append-only: several-reissues
 implementations/cyd.json:1:1: error: append-only: several-reissues`,
 			Says: []string{`the range re-issues 3 listings, at most one may change: implementations/ada.json is the first`}},
-		{Name: "governance files and a re-issue", World: `
-base: [{listing: ada}]
-pr: [{reissue: ada}, {write: b.md, text: b}, {write: a.md, text: a}]`,
+		{Name: "governance files and a re-issue", Base: "{listing: ada}",
+			PR:   "{reissue: ada}, {write: b.md, text: b}, {write: a.md, text: a}",
 			Want: `a.md: error: append-only: mixed`,
 			Says: []string{`the range changes records and governance files together: a.md, b.md`}},
-		{Name: "a .gitkeep and a re-issue", World: `
-bare: true
-base: [{listing: ada}]
-pr: [{reissue: ada}, {write: revocations/.gitkeep, text: ""}]`,
-			Want: `pass`},
-		{Name: "only governance files", World: `
-base: [{listing: ada}]
-pr: [{write: b.md, text: b}, {write: a.md, text: a}]`,
+		{Name: "a .gitkeep and a re-issue", World: "bare: true", Base: "{listing: ada}",
+			PR: `{reissue: ada}, {write: revocations/.gitkeep, text: ""}`, Want: `pass`},
+		{Name: "only governance files", Base: "{listing: ada}", PR: "{write: b.md, text: b}, {write: a.md, text: a}",
 			Want: `a.md: warning: append-only: governance`,
 			Says: []string{`the range changes governance files: a.md, b.md`}},
 		{Name: "governance files in passing", World: `
@@ -171,16 +158,10 @@ pr:
   - {listing: nova}`,
 			Want: `a.md: warning: append-only: governance-in-passing`,
 			Says: []string{`single commits change governance files, and later ones undo it: a.md, b.md \[`}},
-		{Name: "a governance file that main removed too", World: `
-base: [{listing: ada}, {write: a.md, text: a}]
-main: [{remove: a.md}]
-pr: [{remove: a.md}, {listing: nova}]`,
-			Want: `pass`},
-		{Name: "a governance file that main removed", World: `
-base: [{listing: ada}, {write: a.md, text: a}]
-main: [{remove: a.md}]
-pr: [{write: a.md, text: b}]`,
-			Want: `
+		{Name: "a governance file that main removed too", World: "main: [{remove: a.md}]",
+			Base: "{listing: ada}, {write: a.md, text: a}", PR: "{remove: a.md}, {listing: nova}", Want: `pass`},
+		{Name: "a governance file that main removed", World: "main: [{remove: a.md}]",
+			Base: "{listing: ada}, {write: a.md, text: a}", PR: "{write: a.md, text: b}", Want: `
 a.md: warning: append-only: governance
 a.md: error: append-only: base-moved-on`},
 		{Name: "edited and undone, with a governance file", World: `
@@ -194,14 +175,11 @@ pr:
 implementations/ada.json:1:1: error: append-only: commit-tampers
 registry: warning: append-only: squash
 a.md: warning: append-only: governance`},
-		{Name: "a re-issue and an edited revocation", World: `
-base: [{listing: ada}, {listing: bob}, {revoke: bob}]
-pr: [{reissue: ada}, {edit: "revocations/bob-$pin(bob).json", set: {/reason: key_compromise}}]`,
+		{Name: "a re-issue and an edited revocation", Base: "{listing: ada}, {listing: bob}, {revoke: bob}",
+			PR:   `{reissue: ada}, {edit: "revocations/bob-$pin(bob).json", set: {/reason: key_compromise}}`,
 			Want: `revocations/bob-43c4fbf59d48e2cc6cc817bf00c25889f74e3298bd11a9014ca47b23e7c26977.json:1:1: error: append-only: edited`},
-		{Name: "what git refuses, in the base", World: `
-base: [{listing: ada}, {write: .gitmodules, mode: "120000", text: x}]
-pr: [{listing: nova}]`,
-			Want: `registry: warning: append-only: fsck-file`,
+		{Name: "what git refuses, in the base", Base: `{listing: ada}, {write: .gitmodules, mode: "120000", text: x}`,
+			PR: "{listing: nova}", Want: `registry: warning: append-only: fsck-file`,
 			Says: []string{`the base already has an object that git refuses with transfer.fsckObjects: ".gitmodules" of [^,]*$`}},
 		{Name: "two objects that git refuses, in the base", World: `
 base: [{listing: ada}, {write: .gitmodules, mode: "120000", text: x}, {write: a/.gitmodules, mode: "120000", text: y}]
@@ -214,37 +192,26 @@ pr:
   - {edit: implementations/ada.json, set: {/slug: lovelace}}
   - {move: [implementations/ada.json, implementations/lovelace.json]}`,
 			Want: `implementations/ada.json: error: append-only: deleted`},
-		{Name: "moved to another folder", World: `
-base:
-  - {listing: ada, level: L4, witness: [bob]}
-  - {listing: bob, level: L4, witness: [ada]}
-pr:
-  - {move: [implementations/ada.json, peer-witnesses/ada.json]}`,
+		{Name: "moved to another folder",
+			Base: "{listing: ada, level: L4, witness: [bob]}, {listing: bob, level: L4, witness: [ada]}",
+			PR:   "{move: [implementations/ada.json, peer-witnesses/ada.json]}",
 			Want: `implementations/ada.json: error: append-only: deleted`},
-		{Name: "a link", World: `
-base: [{listing: ada}, {listing: bob}]
-pr:
-  - {write: implementations/ada.json, text: bob.json, mode: "120000"}`,
+		{Name: "a link", Base: "{listing: ada}, {listing: bob}",
+			PR:   `{write: implementations/ada.json, text: bob.json, mode: "120000"}`,
 			Want: `implementations/ada.json: error: append-only: mode-changed`},
-		{Name: "a folder", World: `
-base: [{listing: ada}]
-pr:
-  - {move: [implementations/ada.json, implementations/ada.json/ada.json]}`,
+		{Name: "a folder", Base: "{listing: ada}",
+			PR:   "{move: [implementations/ada.json, implementations/ada.json/ada.json]}",
 			Want: `implementations/ada.json: error: append-only: deleted`},
-		{Name: "all are a file", World: `
-base: [{listing: ada}, {listing: bob}]
-pr: [{remove: implementations}, {write: implementations, text: "none"}]`,
-			Want: `
+		{Name: "all are a file", Base: "{listing: ada}, {listing: bob}",
+			PR: `{remove: implementations}, {write: implementations, text: "none"}`, Want: `
 implementations/ada.json: error: append-only: deleted
 implementations/bob.json: error: append-only: deleted`},
 		{Name: "all are a submodule", World: `
 base: [{listing: ada}]
 pr: [{remove: implementations}, {write: implementations, text: "1111111111111111111111111111111111111111", mode: "160000"}]`,
 			Want: `implementations/ada.json: error: append-only: deleted`},
-		{Name: "an anchor edited", World: `
-base: [{listing: ada}, {anchor: trade, coordinator: ada}]
-pr:
-  - {edit: workflow-anchors/trade.json, set: {/workflow_type: barter}}`,
+		{Name: "an anchor edited", Base: "{listing: ada}, {anchor: trade, coordinator: ada}",
+			PR:   "{edit: workflow-anchors/trade.json, set: {/workflow_type: barter}}",
 			Want: `workflow-anchors/trade.json:1:1: error: append-only: edited`},
 		{Name: "an entry edited", World: `
 base:
@@ -262,35 +229,21 @@ base:
 pr:
   - {remove: peer-witnesses/ada.json}`,
 			Want: `peer-witnesses/ada.json: error: append-only: deleted`},
-		{Name: "white space of a revocation", World: `
-base: [{listing: ada}, {revoke: ada}]
-pr:
-  - {edit: "revocations/ada-$pin(ada).json", replace: {"\n}\n": "\n} \n"}}`,
+		{Name: "white space of a revocation", Base: "{listing: ada}, {revoke: ada}",
+			PR:   `{edit: "revocations/ada-$pin(ada).json", replace: {"\n}\n": "\n} \n"}}`,
 			Want: `revocations/ada-0ee9e6ecb821a8e4eb7478a361b11af2dd4e4e1399aa4f0cc041538c028db54f.json:1:1: error: append-only: edited`},
-		{Name: "one re-issue, a new listing and a revocation", World: `
-base: [{listing: ada}, {listing: bob}]
-pr: [{reissue: ada}, {listing: nova}, {revoke: bob}]`,
-			Want: `pass`},
-		{Name: "both bring a listing", World: `
-base: [{listing: ada}]
-main: [{listing: nova}]
-pr: [{reissue: nova}]`,
+		{Name: "one re-issue, a new listing and a revocation", Base: "{listing: ada}, {listing: bob}",
+			PR: "{reissue: ada}, {listing: nova}, {revoke: bob}", Want: `pass`},
+		{Name: "both bring a listing", World: "main: [{listing: nova}]", Base: "{listing: ada}", PR: "{reissue: nova}",
 			Want: `implementations/nova.json:1:1: error: append-only: base-moved-on`},
-		{Name: "a branch from before a revocation", World: `
-base: [{listing: ada}]
-main: [{revoke: ada}]
-pr: [{listing: nova}]`,
-			Want: `pass`},
-		{Name: "a branch from before a revocation, with the old pin", World: `
-base: [{listing: ada}]
-main: [{reissue: ada, level: L2}, {revoke: ada, number: 1}]
-pr: [{edit: implementations/ada.json, set: {/contact: ada@ada.example}}]`,
+		{Name: "a branch from before a revocation", World: "main: [{revoke: ada}]", Base: "{listing: ada}",
+			PR: "{listing: nova}", Want: `pass`},
+		{Name: "a branch from before a revocation, with the old pin",
+			World: "main: [{reissue: ada, level: L2}, {revoke: ada, number: 1}]", Base: "{listing: ada}",
+			PR:   "{edit: implementations/ada.json, set: {/contact: ada@ada.example}}",
 			Want: `implementations/ada.json:1:1: error: append-only: base-moved-on`},
-		{Name: "a merge that is followed by a removal", World: `
-base: [{listing: ada}]
-main: [{listing: bob}]
-pr: [{listing: nova}, {commit: Add}, {merge: main}, {remove: implementations/bob.json}]`,
-			Want: `
+		{Name: "a merge that is followed by a removal", World: "main: [{listing: bob}]", Base: "{listing: ada}",
+			PR: "{listing: nova}, {commit: Add}, {merge: main}, {remove: implementations/bob.json}", Want: `
 implementations/bob.json: error: append-only: deleted
 registry: warning: append-only: not-fast-forward`},
 		{Name: "a merge that moves, and a commit that moves back", World: `
@@ -308,10 +261,8 @@ implementations/bob.json:1:1: error: append-only: commit-tampers
 registry: warning: append-only: squash
 registry: warning: append-only: not-fast-forward
 docs/bob.json: warning: append-only: governance-in-passing`},
-		{Name: "two new listings in two commits", World: `
-base: [{listing: ada}]
-pr: [{listing: nova}, {commit: One}, {listing: orion}]`,
-			Want: `registry: warning: append-only: squash`},
+		{Name: "two new listings in two commits", Base: "{listing: ada}",
+			PR: "{listing: nova}, {commit: One}, {listing: orion}", Want: `registry: warning: append-only: squash`},
 		{Name: "a new file in many forms", World: `
 base: [{listing: ada}]
 pr:
@@ -323,38 +274,23 @@ pr:
   - {commit: Go on}
   - {listing: nova}`,
 			Want: `registry: warning: append-only: squash`},
-		{Name: "a policy and a listing", World: `
-base: [{listing: ada}]
-policy: {reference_server: ada, maintainers: [ada]}
-pr:
-  - {listing: nova}
-  - {write: .github/gate-policy.yml, text: "version: 1\n"}`,
+		{Name: "a policy and a listing", World: "policy: {reference_server: ada, maintainers: [ada]}",
+			Base: "{listing: ada}", PR: `{listing: nova}, {write: .github/gate-policy.yml, text: "version: 1\n"}`,
 			Want: `.github/gate-policy.yml: error: append-only: mixed`},
-		{Name: "a .gitkeep for another", World: `
-base: [{listing: ada}]
-pr:
-  - {listing: nova}
-  - {remove: implementations/.gitkeep}
-  - {write: revocations/.gitkeep, text: ""}`,
+		{Name: "a .gitkeep for another", Base: "{listing: ada}",
+			PR:   `{listing: nova}, {remove: implementations/.gitkeep}, {write: revocations/.gitkeep, text: ""}`,
 			Want: `pass`},
-		{Name: "a .gitkeep and a governance file", World: `
-base: [{listing: ada}]
-pr:
-  - {write: README.md, text: "# Ours\n"}
-  - {remove: implementations/.gitkeep}`,
+		{Name: "a .gitkeep and a governance file", Base: "{listing: ada}",
+			PR:   `{write: README.md, text: "# Ours\n"}, {remove: implementations/.gitkeep}`,
 			Want: `README.md: warning: append-only: governance`},
-		{Name: "README.md of a data directory", World: `
-base: [{listing: ada}]
-pr: [{listing: nova}, {write: implementations/README.md, text: "# Ours\n"}]`,
+		{Name: "README.md of a data directory", Base: "{listing: ada}",
+			PR:   `{listing: nova}, {write: implementations/README.md, text: "# Ours\n"}`,
 			Want: `implementations/README.md: error: append-only: mixed`},
-		{Name: "a folder becomes a file", World: `
-base: [{listing: ada}, {write: docs/guide.md, text: "Begin.\n"}]
-pr: [{remove: docs/guide.md}, {write: docs, text: "none"}]`,
-			Want: `docs: warning: append-only: governance`},
-		{Name: "a file becomes a folder", World: `
-base: [{listing: ada}, {write: docs, text: "none"}]
-main: [{listing: bob}]
-pr: [{remove: docs}, {write: docs/guide.md, text: "Begin.\n"}]`,
+		{Name: "a folder becomes a file", Base: `{listing: ada}, {write: docs/guide.md, text: "Begin.\n"}`,
+			PR: `{remove: docs/guide.md}, {write: docs, text: "none"}`, Want: `docs: warning: append-only: governance`},
+		{Name: "a file becomes a folder", World: "main: [{listing: bob}]",
+			Base: `{listing: ada}, {write: docs, text: "none"}`,
+			PR:   `{remove: docs}, {write: docs/guide.md, text: "Begin.\n"}`,
 			Want: `docs: warning: append-only: governance`},
 		{Name: "100 versions", World: versions(100), Want: "registry: warning: append-only: squash"},
 		{Name: "101 versions", World: versions(101), Want: `
@@ -389,29 +325,20 @@ pr: [{write: implementations/ada.json, text: '{"slug": "ada"}', mode: "100755"}]
 // What a branch's commits do beside what the range as a whole does is said before they land.
 func TestRangeAndCommits(t *testing.T) {
 	checktest.Run(t, only("append-only", []checktest.Case{
-		{Name: "a merge that drops a listing", World: `
-base: [{listing: ada}]
-main: [{listing: bob}]
-pr: [{listing: nova}, {commit: List}, {merge: main}, {remove: implementations/nova.json}]
-`, Want: `
+		{Name: "a merge that drops a listing", World: "main: [{listing: bob}]", Base: "{listing: ada}",
+			PR: "{listing: nova}, {commit: List}, {merge: main}, {remove: implementations/nova.json}", Want: `
 implementations/nova.json: error: append-only: transient-record
 registry: warning: append-only: not-fast-forward
 implementations/nova.json: warning: append-only: squash`},
-		{Name: "a merge that keeps it", World: `
-base: [{listing: ada}]
-main: [{listing: bob}]
-pr: [{listing: nova}, {commit: List}, {merge: main}]
-`, Want: `registry: warning: append-only: not-fast-forward`},
-		{Name: "a merge that brings a re-issue of main", World: `
-base: [{listing: ada}]
-main: [{listing: bob}, {reissue: ada}]
-pr: [{listing: nova}, {commit: Add}, {merge: main}]
-`, Want: `registry: warning: append-only: not-fast-forward`},
-		{Name: "a merge, and a re-issue before it", World: `
-base: [{listing: ada}]
-main: [{listing: bob}]
-pr: [{reissue: ada}, {commit: Renew}, {merge: main}]
-`, Want: `registry: warning: append-only: not-fast-forward`},
+		{Name: "a merge that keeps it", World: "main: [{listing: bob}]", Base: "{listing: ada}",
+			PR:   "{listing: nova}, {commit: List}, {merge: main}",
+			Want: `registry: warning: append-only: not-fast-forward`},
+		{Name: "a merge that brings a re-issue of main", World: "main: [{listing: bob}, {reissue: ada}]",
+			Base: "{listing: ada}", PR: "{listing: nova}, {commit: Add}, {merge: main}",
+			Want: `registry: warning: append-only: not-fast-forward`},
+		{Name: "a merge, and a re-issue before it", World: "main: [{listing: bob}]", Base: "{listing: ada}",
+			PR:   "{reissue: ada}, {commit: Renew}, {merge: main}",
+			Want: `registry: warning: append-only: not-fast-forward`},
 		{Name: "a merge, and a re-issue of what main re-issued", World: `
 base: [{listing: ada}]
 main: [{at: -3h}, {reissue: ada}]
@@ -439,10 +366,7 @@ func only(ids string, all []checktest.Case) []checktest.Case {
 func TestAttackHonest(t *testing.T) {
 	checktest.Run(t, []checktest.Case{
 		// the first listing takes the place of .gitkeep
-		{Name: "keep removed",
-			World: `base: [{commit: Begin}]
-pr: [{listing: ada}, {remove: implementations/.gitkeep}]
-`,
+		{Name: "keep removed", Base: "{commit: Begin}", PR: "{listing: ada}, {remove: implementations/.gitkeep}",
 			Want: `pass`},
 		// a re-issue that needed a second try, with main merged in between; squashing is advised
 		{Name: "second try",
@@ -459,14 +383,8 @@ pr:
 registry: warning: append-only: squash
 registry: warning: append-only: not-fast-forward`},
 		// a branch that lived on after its listing was merged from it, and now renews it
-		{Name: "lived on",
-			World: `base: [{listing: ada, issued: -80d}]
-main: [{write: docs/x.md, text: x}]
-pr:
-  - {merge: main}
-  - {commit: Sync}
-  - {reissue: ada}
-`,
+		{Name: "lived on", World: "main: [{write: docs/x.md, text: x}]", Base: "{listing: ada, issued: -80d}",
+			PR:   "{merge: main}, {commit: Sync}, {reissue: ada}",
 			Want: `registry: warning: append-only: not-fast-forward`},
 		// somebody else's expired, broken and deleted sites block nobody
 		{Name: "ruins",
@@ -485,18 +403,12 @@ implementations/dog.json: warning: layout: file-mode
 implementations/sub/eel.json:1:1: warning: layout: misplaced-file
 registry: notice: revocations: not-in-force`},
 		// an owner on a platform, whose listing lapsed: renewed as provisional
-		{Name: "platform lapsed",
-			World: `base: [{at: -200d}, {listing: ada, host: ada.github.io, provisional: true}]
-pr: [{reissue: ada, provisional: true}]
-`,
-			Want: `
+		{Name: "platform lapsed", Base: "{at: -200d}, {listing: ada, host: ada.github.io, provisional: true}",
+			PR: "{reissue: ada, provisional: true}", Want: `
 implementations/ada.json:12:3: notice: domain-age: provisional
 registry: notice: revocations: not-in-force`},
-		{Name: "platform lapsed plain",
-			World: `base: [{at: -200d}, {listing: ada, host: ada.github.io, provisional: true}]
-pr: [{reissue: ada, provisional: false}]
-`,
-			Want: `
+		{Name: "platform lapsed plain", Base: "{at: -200d}, {listing: ada, host: ada.github.io, provisional: true}",
+			PR: "{reissue: ada, provisional: false}", Want: `
 implementations/ada.json:4:3: error: domain-age: domain-age-unknown
 registry: notice: revocations: not-in-force`},
 		// main takes a governance change that the branch does not have
@@ -617,18 +529,18 @@ func TestFlags(t *testing.T) {
 		{Name: "governance", World: governance, Want: `a.md: warning: append-only: governance`},
 		{Name: "governance denied", World: governance, Config: judge.Config{DenyGovernance: true},
 			Want: `a.md: error: append-only: governance`},
-		{Name: "not landing", World: `pr: [{at: "-3d"}, {listing: ada}]`, Want: `pass`},
-		{Name: "lands at once", World: `pr: [{listing: ada}]`, Config: landing(proposed, false), Want: `pass`},
-		{Name: "lands a day later", World: `pr: [{listing: ada}]`,
-			Config: landing(proposed.Add(checks.MaxBackdated), false), Want: `pass`},
-		{Name: "lands later", World: `pr: [{listing: ada}]`,
+		{Name: "not landing", PR: `{at: "-3d"}, {listing: ada}`, Want: `pass`},
+		{Name: "lands at once", PR: "{listing: ada}", Config: landing(proposed, false), Want: `pass`},
+		{Name: "lands a day later", PR: "{listing: ada}", Config: landing(proposed.Add(checks.MaxBackdated), false),
+			Want: `pass`},
+		{Name: "lands later", PR: "{listing: ada}",
 			Config: landing(proposed.Add(checks.MaxBackdated+time.Second), false), Want: late,
 			Says: []string{`24 hours 1 second|1 day, 1 second|1 day 1 second|24h0m1s`}},
 		{Name: "landed later", World: `pr: [{listing: ada}]`,
 			Config: landing(proposed.Add(checks.MaxBackdated+time.Second), true),
 			Want:   `registry: warning: append-only: commit-backdated`, Says: []string{`the next push is judged by itself`}},
-		{Name: "lands now, two days later", World: `pr: [{at: "-2d"}, {listing: ada}]`,
-			Config: landing(time.Time{}, false), Want: late},
+		{Name: "lands now, two days later", PR: `{at: "-2d"}, {listing: ada}`, Config: landing(time.Time{}, false),
+			Want: late},
 		{Name: "nothing lands", World: `{base: [{at: "-3d"}, {listing: ada}], pr: []}`,
 			Config: landing(time.Time{}, false), Want: `registry: warning: append-only: nothing-judged`},
 		{Name: "records on disk", World: `pr: [{listing: ada}]`,

@@ -9,8 +9,7 @@ import (
 func TestDidResolution(t *testing.T) {
 	checktest.Run(t, []checktest.Case{
 		// so does one with a path, and the age of its domain is the host's
-		{Name: "path", World: `pr: [{listing: nova, did: "did:web:nova.example:agents:n1"}]`,
-			Want: `
+		{Name: "path", PR: `{listing: nova, did: "did:web:nova.example:agents:n1"}`, Want: `
 implementations/nova.json:5:3: warning: manifest-did: target-folder
 implementations/nova.json:4:3: warning: domain-age: age-of-host`},
 		// a document below the path's .well-known is found, with a warning
@@ -42,7 +41,7 @@ implementations/nova.json: inconclusive: receipt-signature
 implementations/nova.json:4:3: warning: domain-age: age-of-host`,
 			Says: []string{`inconclusive: did-resolution: .*https://nova.example/agents/n1/.well-known/did.json: answered 500`}},
 		// a did:key resolves without a document
-		{Name: "key", World: `pr: [{listing: nova, did: key}]`,
+		{Name: "key", PR: "{listing: nova, did: key}",
 			Want: `implementations/nova.json:4:3: warning: domain-age: age-of-host`},
 		// each way to write an Ed25519 key down
 		{Name: "types",
@@ -66,44 +65,38 @@ implementations/nova.json:4:3: warning: domain-age: age-of-host`,
 `,
 			Want: `pass`},
 		// nothing there
-		{Name: "absent",
-			World: `pr: [{listing: nova}]
-web: [{url: "https://nova.example/.well-known/did.json", status: 404}]
-`,
-			Want: `implementations/nova.json:4:3: error: did-resolution: http-status`,
+		{Name: "absent", World: `web: [{url: "https://nova.example/.well-known/did.json", status: 404}]`,
+			PR: "{listing: nova}", Want: `implementations/nova.json:4:3: error: did-resolution: http-status`,
 			Says: []string{`implementations/nova.json:4:3: error: did-resolution: did:web:nova.example: https://nova.example/.well-known/did.json: answered 404`,
 				`fix: serve /.well-known/did.json with status 200 \(it answers 404\)$`}},
 		// the document of another DID
-		{Name: "id", World: `pr: [{listing: nova, did_document: {set: {/id: "did:web:other.example"}}}]`,
+		{Name: "id", PR: `{listing: nova, did_document: {set: {/id: "did:web:other.example"}}}`,
 			Want: `implementations/nova.json:4:3: error: did-resolution: did-id-differs`,
 			Says: []string{`https://nova.example/.well-known/did.json:[0-9]+:[0-9]+: id is "did:web:other.example", it must be "did:web:nova.example"`}},
 		// the same DID in another letter case is another text
 		// layout reports a second spelling of the listing, which the document does not have
 		{Name: "id of the one spelling",
-			World: `pr: [{listing: nova, did: "did:web:NOVA.example", did_document: {set: {/id: "did:web:nova.example"}}}]`,
-			Want:  `implementations/nova.json:4:3: error: layout: did-spelling`,
-			Says:  []string{`did-resolution +skip +layout failed`}},
-		{Name: "id of the listing's spelling", World: `pr: [{listing: nova, did: "did:web:NOVA.example"}]`,
+			PR:   `{listing: nova, did: "did:web:NOVA.example", did_document: {set: {/id: "did:web:nova.example"}}}`,
+			Want: `implementations/nova.json:4:3: error: layout: did-spelling`,
+			Says: []string{`did-resolution +skip +layout failed`}},
+		{Name: "id of the listing's spelling", PR: `{listing: nova, did: "did:web:NOVA.example"}`,
 			Want: `implementations/nova.json:4:3: error: layout: did-spelling`,
 			Says: []string{`did-resolution +pass +1 Ed25519 key`}},
 		// the DID that Manifest and Receipt name is the one to list
 		{Name: "another than they name",
-			World: `pr: [{listing: nova, set: {/tool_did: "did:web:other.example"}}]
-web: [{url: "https://other.example/.well-known/did.json", status: 404}]
-`, Only: "did-resolution",
+			World: `web: [{url: "https://other.example/.well-known/did.json", status: 404}]`,
+			PR:    `{listing: nova, set: {/tool_did: "did:web:other.example"}}`, Only: "did-resolution",
 			Want: `implementations/nova.json:4:3: error: did-resolution: http-status`,
 			Says: []string{`fix: set tool_did to "did:web:nova.example", as Manifest and Receipt say`}},
-		{Name: "id case", World: `pr: [{listing: nova, did_document: {set: {/id: "did:web:Nova.example"}}}]`,
+		{Name: "id case", PR: `{listing: nova, did_document: {set: {/id: "did:web:Nova.example"}}}`,
 			Want: `implementations/nova.json:4:3: error: did-resolution: did-id-differs`},
 		// no key at all; a key that is too short; one of X25519 alone
-		{Name: "no key", World: `pr: [{listing: nova, did_document: {set: {/verificationMethod: []}}}]`,
+		{Name: "no key", PR: "{listing: nova, did_document: {set: {/verificationMethod: []}}}",
 			Want: `implementations/nova.json:4:3: error: did-resolution: did-no-key`},
-		{Name: "short key",
-			World: `pr: [{listing: nova, did_document: {set: {/verificationMethod/0/publicKeyJwk/x: "AAAA"}}}]`,
-			Want:  `implementations/nova.json:4:3: error: did-resolution: did-no-key`},
-		{Name: "x25519",
-			World: `pr: [{listing: nova, did_document: {set: {/verificationMethod/0/publicKeyJwk/crv: X25519}}}]`,
-			Want:  `implementations/nova.json:4:3: error: did-resolution: did-no-key`},
+		{Name: "short key", PR: `{listing: nova, did_document: {set: {/verificationMethod/0/publicKeyJwk/x: "AAAA"}}}`,
+			Want: `implementations/nova.json:4:3: error: did-resolution: did-no-key`},
+		{Name: "x25519", PR: "{listing: nova, did_document: {set: {/verificationMethod/0/publicKeyJwk/crv: X25519}}}",
+			Want: `implementations/nova.json:4:3: error: did-resolution: did-no-key`},
 		// a private key in the document: whoever reads it can sign
 		{Name: "private d",
 			World: `pr:
@@ -152,8 +145,8 @@ web: [{url: "https://other.example/.well-known/did.json", status: 404}]
 `,
 			Want: `implementations/nova.json:4:3: error: did-resolution: did-published-key`},
 		{Name: "published, a did:key",
-			World: `pr: [{listing: nova, set: {/tool_did: "did:key:z6MktwupdmLXVVqTzCw4i46r4uGyosGXRnR3XjN4Zq7oMMsw"}}]`,
-			Only:  "did-resolution", Want: `implementations/nova.json:4:3: error: did-resolution: did-published-key`},
+			PR:   `{listing: nova, set: {/tool_did: "did:key:z6MktwupdmLXVVqTzCw4i46r4uGyosGXRnR3XjN4Zq7oMMsw"}}`,
+			Only: "did-resolution", Want: `implementations/nova.json:4:3: error: did-resolution: did-published-key`},
 		{Name: "published, and only the signature is judged",
 			World: `pr: [{listing: nova, did_document: {set: {/verificationMethod/0/publicKeyJwk/x: "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo"}}}]`,
 			Only:  "receipt-signature", Want: `implementations/nova.json:1:1: error: receipt-signature: did-published-key`},
@@ -211,28 +204,25 @@ web: [{url: "https://other.example/.well-known/did.json", status: 404}]
 `,
 			Want: `implementations/nova.json:4:3: error: did-resolution: did-weak-key`},
 		{Name: "mixed order did:key",
-			World: `pr: [{listing: nova, did: "did:key:z6MkfyfJQbrRtayPTRNDjBD6hqDRRbkdS6KSpjs8u8f62Z2t"}]`,
-			Want: `
+			PR: `{listing: nova, did: "did:key:z6MkfyfJQbrRtayPTRNDjBD6hqDRRbkdS6KSpjs8u8f62Z2t"}`, Want: `
 implementations/nova.json:4:3: error: did-resolution: did-syntax
 implementations/nova.json:4:3: warning: domain-age: age-of-host`,
 			Says: []string{`the point has a part of small order`}},
 		// a JWK that says it is for something else; one that says it is for signatures
-		{Name: "use enc",
-			World: `pr: [{listing: nova, did_document: {set: {/verificationMethod/0/publicKeyJwk/use: enc}}}]`,
-			Want:  `implementations/nova.json:4:3: error: did-resolution: did-no-key`,
-			Says: []string{
+		{Name: "use enc", PR: "{listing: nova, did_document: {set: {/verificationMethod/0/publicKeyJwk/use: enc}}}",
+			Want: `implementations/nova.json:4:3: error: did-resolution: did-no-key`, Says: []string{
 				`key "did:web:nova.example#key-1": use of the JWK is "enc"; expected "sig", or no use`,
 				`fix: correct the keys that the message names`,
 			}},
 		{Name: "key_ops sign",
-			World: `pr: [{listing: nova, did_document: {set: {/verificationMethod/0/publicKeyJwk/key_ops: [sign]}}}]`,
-			Want:  `implementations/nova.json:4:3: error: did-resolution: did-no-key`},
+			PR:   "{listing: nova, did_document: {set: {/verificationMethod/0/publicKeyJwk/key_ops: [sign]}}}",
+			Want: `implementations/nova.json:4:3: error: did-resolution: did-no-key`},
 		{Name: "alg of another curve",
-			World: `pr: [{listing: nova, did_document: {set: {/verificationMethod/0/publicKeyJwk/alg: ES256}}}]`,
-			Want:  `implementations/nova.json:4:3: error: did-resolution: did-no-key`},
+			PR:   "{listing: nova, did_document: {set: {/verificationMethod/0/publicKeyJwk/alg: ES256}}}",
+			Want: `implementations/nova.json:4:3: error: did-resolution: did-no-key`},
 		{Name: "key_ops verify",
-			World: `pr: [{listing: nova, did_document: {set: {/verificationMethod/0/publicKeyJwk/key_ops: [verify]}}}]`,
-			Want:  `pass`},
+			PR:   "{listing: nova, did_document: {set: {/verificationMethod/0/publicKeyJwk/key_ops: [verify]}}}",
+			Want: `pass`},
 		{Name: "suited",
 			World: `pr:
   - listing: nova
@@ -245,8 +235,8 @@ implementations/nova.json:4:3: warning: domain-age: age-of-host`,
 			Want: `pass`},
 		// a key of 2018 in the form of a JWK
 		{Name: "2018 jwk",
-			World: `pr: [{listing: nova, did_document: {set: {/verificationMethod/0/type: Ed25519VerificationKey2018}}}]`,
-			Want:  `pass`},
+			PR:   "{listing: nova, did_document: {set: {/verificationMethod/0/type: Ed25519VerificationKey2018}}}",
+			Want: `pass`},
 		// a key without its prefix: alone, and next to one that is usable
 		{Name: "prefix missing",
 			World: `pr:
@@ -290,43 +280,38 @@ implementations/nova.json:4:3: warning: domain-age: age-of-host`,
 `,
 			Want: `implementations/nova.json:4:3: error: did-resolution: did-key-ambiguous`},
 		// no JSON, a member twice, no object, too large
-		{Name: "no json", World: `pr: [{listing: nova, did_document: {body: "<!doctype html>"}}]`,
+		{Name: "no json", PR: `{listing: nova, did_document: {body: "<!doctype html>"}}`,
 			Want: `implementations/nova.json:4:3: error: did-resolution: json-syntax`},
 		{Name: "twice",
 			World: `pr:
   - {listing: nova, did_document: {replace: {'"id": "did:web:nova.example",': '"id": "did:web:nova.example", "\u0069d": "did:web:nova.example",'}}}
 `,
 			Want: `implementations/nova.json:4:3: error: did-resolution: duplicate-member`},
-		{Name: "array", World: `pr: [{listing: nova, did_document: {body: "[]"}}]`,
+		{Name: "array", PR: `{listing: nova, did_document: {body: "[]"}}`,
 			Want: `implementations/nova.json:4:3: error: did-resolution: did-document-shape`},
 		// an IP address, in the forms that are read as one, is no did:web; nor is a name without a dot
-		{Name: "ip", World: `pr: [{listing: nova, did: "did:web:169.254.169.254"}]`,
+		{Name: "ip", PR: `{listing: nova, did: "did:web:169.254.169.254"}`,
 			Want: `implementations/nova.json:4:3: error: did-resolution: did-syntax`,
 			Says: []string{`fix: use a did:web with a DNS name, such as did:web:agent.example, or the did:key of an Ed25519 key`}},
-		{Name: "ip short", World: `pr: [{listing: nova, did: "did:web:127.1"}]`,
+		{Name: "ip short", PR: `{listing: nova, did: "did:web:127.1"}`,
 			Want: `implementations/nova.json:4:3: error: did-resolution: did-syntax`},
-		{Name: "localhost", World: `pr: [{listing: nova, did: "did:web:localhost"}]`,
+		{Name: "localhost", PR: `{listing: nova, did: "did:web:localhost"}`,
 			Want: `implementations/nova.json:4:3: error: did-resolution: did-syntax`},
-		{Name: "dots", World: `pr: [{listing: nova, did: "did:web:nova.example:..:x"}]`,
+		{Name: "dots", PR: `{listing: nova, did: "did:web:nova.example:..:x"}`,
 			Want: `implementations/nova.json:4:3: error: did-resolution: did-syntax`},
 		// a did:key of another kind of key, and one of small order
-		{Name: "key x25519",
-			World: `pr: [{listing: nova, did: "did:key:z6LSbysY2xFMRpGMhb7tFTLMpeuPRaqaWM1yECx2AtzE3KCc"}]`,
+		{Name: "key x25519", PR: `{listing: nova, did: "did:key:z6LSbysY2xFMRpGMhb7tFTLMpeuPRaqaWM1yECx2AtzE3KCc"}`,
 			Want: `
 implementations/nova.json:4:3: error: did-resolution: did-syntax
 implementations/nova.json:4:3: warning: domain-age: age-of-host`},
-		{Name: "key weak",
-			World: `pr: [{listing: nova, did: "did:key:z6MkeXATEjyXENzBXBxgC5EHk2JE5aqd7qMGGtDpLUH1e2Sj"}]`,
+		{Name: "key weak", PR: `{listing: nova, did: "did:key:z6MkeXATEjyXENzBXBxgC5EHk2JE5aqd7qMGGtDpLUH1e2Sj"}`,
 			Want: `
 implementations/nova.json:4:3: error: did-resolution: did-syntax
 implementations/nova.json:4:3: warning: domain-age: age-of-host`,
 			Says: []string{`anyone can sign in its name`}},
 		// the server cannot answer for now
-		{Name: "unsure",
-			World: `pr: [{listing: nova}]
-web: [{url: "https://nova.example/.well-known/did.json", status: 500}]
-`,
-			Want: `
+		{Name: "unsure", World: `web: [{url: "https://nova.example/.well-known/did.json", status: 500}]`,
+			PR: "{listing: nova}", Want: `
 implementations/nova.json:4:3: inconclusive: did-resolution: http-status
 implementations/nova.json: inconclusive: receipt-signature`},
 		// a key for encryption signs nothing
@@ -363,12 +348,12 @@ pr: [{listing: nova, level: L4, co_signers: [mia]}]
 	checktest.Run(t, []checktest.Case{
 		// over now; over later, and what means nothing
 		{Name: "revoked",
-			World: `pr: [{listing: nova, did_document: {set: {/verificationMethod/0/revoked: "2026-06-01T12:00:00Z"}}}]`,
-			Want:  `implementations/nova.json:4:3: error: did-resolution: did-keys-over`,
-			Says:  []string{`did-resolution: did:web:nova.example: .*key "did:web:nova.example#key-1" is no longer valid \(revoked is 2026-06-01T12:00:00Z\); sign a new Receipt, and revoke, before retiring the key or the DID`}},
+			PR:   `{listing: nova, did_document: {set: {/verificationMethod/0/revoked: "2026-06-01T12:00:00Z"}}}`,
+			Want: `implementations/nova.json:4:3: error: did-resolution: did-keys-over`,
+			Says: []string{`did-resolution: did:web:nova.example: .*key "did:web:nova.example#key-1" is no longer valid \(revoked is 2026-06-01T12:00:00Z\); sign a new Receipt, and revoke, before retiring the key or the DID`}},
 		{Name: "expires",
-			World: `pr: [{listing: nova, did_document: {set: {/verificationMethod/0/expires: "2026-05-31T00:00:00Z"}}}]`,
-			Want:  `implementations/nova.json:4:3: error: did-resolution: did-keys-over`,
+			PR:   `{listing: nova, did_document: {set: {/verificationMethod/0/expires: "2026-05-31T00:00:00Z"}}}`,
+			Want: `implementations/nova.json:4:3: error: did-resolution: did-keys-over`,
 			Says: []string{`fix: put a key into the DID Document that is neither revoked nor expired, sign a new Receipt by ` +
 				`it, and pin that in a re-issue`}},
 		{Name: "later",
@@ -378,17 +363,15 @@ pr: [{listing: nova, level: L4, co_signers: [mia]}]
 			World: `pr: [{listing: nova, did_document: {set: {/verificationMethod/0/revoked: null, /verificationMethod/0/expires: false}}}]`,
 			Want:  `pass`},
 		// no time
-		{Name: "no time",
-			World: `pr: [{listing: nova, did_document: {set: {/verificationMethod/0/revoked: soon}}}]`,
-			Want:  `implementations/nova.json:4:3: error: did-resolution: did-keys-over`,
-			Says:  []string{`revoked is "soon", which is not an RFC 3339 time`}},
+		{Name: "no time", PR: "{listing: nova, did_document: {set: {/verificationMethod/0/revoked: soon}}}",
+			Want: `implementations/nova.json:4:3: error: did-resolution: did-keys-over`,
+			Says: []string{`revoked is "soon", which is not an RFC 3339 time`}},
 		// the document is deactivated; it says that it is not
-		{Name: "deactivated", World: `pr: [{listing: nova, did_document: {set: {/deactivated: true}}}]`,
+		{Name: "deactivated", PR: "{listing: nova, did_document: {set: {/deactivated: true}}}",
 			Want: `implementations/nova.json:4:3: error: did-resolution: did-deactivated`},
-		{Name: "deactivated text", World: `pr: [{listing: nova, did_document: {set: {/deactivated: "false"}}}]`,
+		{Name: "deactivated text", PR: `{listing: nova, did_document: {set: {/deactivated: "false"}}}`,
 			Want: `implementations/nova.json:4:3: error: did-resolution: did-deactivated`},
-		{Name: "active", World: `pr: [{listing: nova, did_document: {set: {/deactivated: false}}}]`,
-			Want: `pass`},
+		{Name: "active", PR: "{listing: nova, did_document: {set: {/deactivated: false}}}", Want: `pass`},
 		// another key of the document is in force: the Receipt must be signed by it
 		{Name: "rotated",
 			World: `pr:

@@ -20,7 +20,7 @@ implementations/nova1.json:12:3: notice: domain-age: provisional
 implementations/nova2.json:12:3: notice: domain-age: provisional
 implementations/nova3.json:12:3: notice: domain-age: provisional`},
 		// and is a warning on a domain that is old enough
-		{Name: "needless", World: `pr: [{listing: nova, provisional: true}]`,
+		{Name: "needless", PR: "{listing: nova, provisional: true}",
 			Want: `implementations/nova.json:12:3: warning: domain-age: provisional-not-needed`},
 		{Name: "whois young",
 			World: `pr: [{listing: nova, registered: none}]
@@ -29,14 +29,14 @@ web:
 `,
 			Want: `implementations/nova.json:4:3: error: domain-age: domain-too-young`},
 		// a date of today is young, in whatever zone today is; one in three days is no date, and no placeholder is one
-		{Name: "tomorrow", World: `pr: [{listing: nova, registered: "+47h"}]`,
+		{Name: "tomorrow", PR: `{listing: nova, registered: "+47h"}`,
 			Want: `implementations/nova.json:4:3: error: domain-age: domain-too-young`},
-		{Name: "in three days", World: `pr: [{listing: nova, registered: "+72h"}]`,
+		{Name: "in three days", PR: `{listing: nova, registered: "+72h"}`,
 			Want: `implementations/nova.json:4:3: error: domain-age: domain-age-unknown`,
 			Says: []string{`RDAP: registration date is 2026-06-04T12:00:00Z; expected one before 2026-06-03T12:00:00Z`}},
-		{Name: "future", World: `pr: [{listing: nova, registered: "2030-01-01"}]`,
+		{Name: "future", PR: `{listing: nova, registered: "2030-01-01"}`,
 			Want: `implementations/nova.json:4:3: error: domain-age: domain-age-unknown`},
-		{Name: "year 9999", World: `pr: [{listing: nova, registered: "9999-12-31T23:59:59Z"}]`,
+		{Name: "year 9999", PR: `{listing: nova, registered: "9999-12-31T23:59:59Z"}`,
 			Want: `implementations/nova.json:4:3: error: domain-age: domain-age-unknown`},
 		{Name: "year 10000",
 			World: `pr: [{listing: nova, registered: none}]
@@ -50,10 +50,10 @@ web:
   - {domain: nova.example, rdap: {status: 500}, whois: {body: "Domain Name: NOVA.EXAMPLE\r\nCreated: 9999-12-31T23:59:59Z\r\n"}}
 `,
 			Want: `implementations/nova.json:4:3: inconclusive: domain-age: domain-age-unsure`},
-		{Name: "year one", World: `pr: [{listing: nova, registered: "0001-01-01"}]`,
+		{Name: "year one", PR: `{listing: nova, registered: "0001-01-01"}`,
 			Want: `implementations/nova.json:4:3: error: domain-age: domain-age-unknown`},
-		{Name: "first of 1985", World: `pr: [{listing: nova, registered: "1985-01-01"}]`, Want: `pass`},
-		{Name: "placeholder, provisional", World: `pr: [{listing: nova, registered: "0001-01-01", provisional: true}]`,
+		{Name: "first of 1985", PR: `{listing: nova, registered: "1985-01-01"}`, Want: `pass`},
+		{Name: "placeholder, provisional", PR: `{listing: nova, registered: "0001-01-01", provisional: true}`,
 			Want: `implementations/nova.json:12:3: notice: domain-age: provisional`},
 		// a contact that is newer than the domain, and a name server that is older, are not the domain
 		{Name: "newer contact",
@@ -70,10 +70,10 @@ web:
 `,
 			Want: `implementations/nova.json:4:3: error: domain-age: domain-age-unknown`},
 		// the sources answered and none has a date; or know no such domain; or have one that cannot be read
-		{Name: "none", World: `pr: [{listing: nova, registered: none}]`,
+		{Name: "none", PR: "{listing: nova, registered: none}",
 			Want: `implementations/nova.json:4:3: error: domain-age: domain-age-unknown`,
 			Says: []string{`fix: set provisional: true; this DID passes`}},
-		{Name: "unknown", World: `pr: [{listing: nova, registered: unknown}]`,
+		{Name: "unknown", PR: "{listing: nova, registered: unknown}",
 			Want: `implementations/nova.json:4:3: error: domain-age: domain-age-unknown`},
 		{Name: "unreadable",
 			World: `pr: [{listing: nova, registered: none}]
@@ -82,58 +82,47 @@ web:
 `,
 			Want: `implementations/nova.json:4:3: error: domain-age: domain-age-unknown`},
 		// a platform's name is its customer's, and the platform's age proves nothing
-		{Name: "platform", World: `pr: [{listing: nova, host: nova.vercel.app}]`,
+		{Name: "platform", PR: "{listing: nova, host: nova.vercel.app}",
 			Want: `implementations/nova.json:4:3: error: domain-age: domain-age-unknown`,
 			Says: []string{`is under the platform suffix vercel.app`}},
 		// a platform of the supplement; the platform itself
-		{Name: "supplement", World: `pr: [{listing: nova, host: tenant.modal.run}]`,
+		{Name: "supplement", PR: "{listing: nova, host: tenant.modal.run}",
 			Want: `implementations/nova.json:4:3: error: domain-age: domain-age-unknown`,
 			Says: []string{`is under the platform suffix modal.run`}},
-		{Name: "supplement itself", World: `pr: [{listing: nova, host: modal.run}]`,
-			Want: `pass`},
+		{Name: "supplement itself", PR: "{listing: nova, host: modal.run}", Want: `pass`},
 		// a subdomain has the age of its parent
-		{Name: "subdomain", World: `pr: [{listing: nova, host: agent.company.com}]`,
+		{Name: "subdomain", PR: "{listing: nova, host: agent.company.com}",
 			Want: `implementations/nova.json:4:3: notice: domain-age: age-of-parent`,
 			Says: []string{`the age of agent.company.com is that of company.com`}},
 		// a host that is itself a public suffix: the platform's own name, which it registered; and one below that
-		{Name: "suffix", World: `pr: [{listing: nova, host: vercel.app}]`,
-			Want: `pass`},
-		{Name: "deep suffix", World: `pr: [{listing: nova, host: s3.amazonaws.com}]`,
+		{Name: "suffix", PR: "{listing: nova, host: vercel.app}", Want: `pass`},
+		{Name: "deep suffix", PR: "{listing: nova, host: s3.amazonaws.com}",
 			Want: `implementations/nova.json:4:3: error: domain-age: domain-age-unknown`},
 		// for a did:key the host of the Manifest stands in: young; on a platform; and old, with a warning
-		{Name: "key young", World: `pr: [{listing: nova, did: key, registered: "-1d"}]`,
+		{Name: "key young", PR: `{listing: nova, did: key, registered: "-1d"}`,
 			Want: `implementations/nova.json:4:3: error: domain-age: domain-too-young`},
-		{Name: "key platform", World: `pr: [{listing: nova, did: key, host: nova.vercel.app}]`,
+		{Name: "key platform", PR: "{listing: nova, did: key, host: nova.vercel.app}",
 			Want: `implementations/nova.json:4:3: error: domain-age: domain-age-unknown`},
-		{Name: "key", World: `pr: [{listing: nova, did: key}]`,
+		{Name: "key", PR: "{listing: nova, did: key}",
 			Want: `implementations/nova.json:4:3: warning: domain-age: age-of-host`},
 		// a did:web with a path: the same warning
-		{Name: "path", World: `pr: [{listing: nova, did: "did:web:nova.example:a"}]`,
-			Want: `
+		{Name: "path", PR: `{listing: nova, did: "did:web:nova.example:a"}`, Want: `
 implementations/nova.json:5:3: warning: manifest-did: target-folder
 implementations/nova.json:4:3: warning: domain-age: age-of-host`},
 		// neither source gives a date, and one could not be had; a reply about another domain is none
-		{Name: "unsure",
-			World: `pr: [{listing: nova}]
-web: [{domain: nova.example, rdap: {status: 500}, whois_registered: none}]
-`,
-			Want: `implementations/nova.json:4:3: inconclusive: domain-age: domain-age-unsure`,
+		{Name: "unsure", World: "web: [{domain: nova.example, rdap: {status: 500}, whois_registered: none}]",
+			PR: "{listing: nova}", Want: `implementations/nova.json:4:3: inconclusive: domain-age: domain-age-unsure`,
 			Says: []string{`fix: try again`}},
-		{Name: "unsure whois",
-			World: `pr: [{listing: nova}]
-web: [{domain: nova.example, whois: {body: "WHOIS LIMIT EXCEEDED"}}]
-`,
-			Want: `implementations/nova.json:4:3: inconclusive: domain-age: domain-age-unsure`},
+		{Name: "unsure whois", World: `web: [{domain: nova.example, whois: {body: "WHOIS LIMIT EXCEEDED"}}]`,
+			PR: "{listing: nova}", Want: `implementations/nova.json:4:3: inconclusive: domain-age: domain-age-unsure`},
 		{Name: "other",
 			World: `pr: [{listing: nova}]
 web: [{domain: nova.example, ldh_name: other.example, registered: "2015-03-01", whois_registered: none}]
 `,
 			Want: `implementations/nova.json:4:3: inconclusive: domain-age: domain-age-unsure`},
 		{Name: "garbage",
-			World: `pr: [{listing: nova}]
-web: [{domain: nova.example, rdap: {body: "<html>"}, whois: {body: "come back later"}}]
-`,
-			Want: `implementations/nova.json:4:3: inconclusive: domain-age: domain-age-unsure`},
+			World: `web: [{domain: nova.example, rdap: {body: "<html>"}, whois: {body: "come back later"}}]`,
+			PR:    "{listing: nova}", Want: `implementations/nova.json:4:3: inconclusive: domain-age: domain-age-unsure`},
 		{Name: "WHOIS refuses", World: `pr: [{listing: nova}]
 web: [{domain: nova.example, rdap: {body: "<html>"}, whois: {body: "% Requests of this client are not permitted.\r\n% Bye\r\n"}}]
 `,
@@ -154,27 +143,15 @@ web: [{domain: nova.example, rdap: {body: '{"objectClassName":"domain","ldhName"
 			Want: `implementations/nova.json:4:3: warning: domain-age: domain-lapsing`},
 		// no look-up can block a provisional listing
 		{Name: "unsure provisional",
-			World: `pr: [{listing: nova, provisional: true}]
-web: [{domain: nova.example, rdap: {status: 500}, whois: {body: "come back later"}}]
-`,
-			Want: `implementations/nova.json:12:3: notice: domain-age: provisional`},
+			World: `web: [{domain: nova.example, rdap: {status: 500}, whois: {body: "come back later"}}]`,
+			PR:    "{listing: nova, provisional: true}",
+			Want:  `implementations/nova.json:12:3: notice: domain-age: provisional`},
 		// the registry's own history stands in where the sources have no date, or cannot be had
-		{Name: "history",
-			World: `base:
-  - {at: "-40d"}
-  - {listing: nova, registered: none}
-pr: [{reissue: nova}]
-`,
-			Want: `pass`,
+		{Name: "history", Base: `{at: "-40d"}, {listing: nova, registered: none}`, PR: "{reissue: nova}", Want: `pass`,
 			Says: []string{`no registration date; this DID has been listed here since 2026-04-22T12:00:00Z`}},
 		{Name: "history unsure",
-			World: `base:
-  - {at: "-40d"}
-  - {listing: nova}
-pr: [{reissue: nova}]
-web: [{domain: nova.example, rdap: {status: 500}, whois: {body: "come back later"}}]
-`,
-			Want: `pass`},
+			World: `web: [{domain: nova.example, rdap: {status: 500}, whois: {body: "come back later"}}]`,
+			Base:  `{at: "-40d"}, {listing: nova}`, PR: "{reissue: nova}", Want: `pass`},
 		// nor where the listing could not be read in between, had another DID, or was not there
 		{Name: "history broken",
 			World: `base:
@@ -190,20 +167,11 @@ web: [{domain: nova.example, rdap: {status: 500}, whois: {body: "come back later
 pr: [{reissue: nova}]
 `,
 			Want: `implementations/nova.json:4:3: error: domain-age: domain-age-unknown`},
-		{Name: "history of another DID",
-			World: `base:
-  - {at: "-40d"}
-  - {listing: nova, registered: none}
-pr: [{edit: implementations/nova.json, set: {/tool_did: "did:web:nova.example:a"}}]
-`,
-			Only: "domain-age", Want: `implementations/nova.json:4:3: error: domain-age: domain-age-unknown`},
+		{Name: "history of another DID", Base: `{at: "-40d"}, {listing: nova, registered: none}`,
+			PR: `{edit: implementations/nova.json, set: {/tool_did: "did:web:nova.example:a"}}`, Only: "domain-age",
+			Want: `implementations/nova.json:4:3: error: domain-age: domain-age-unknown`},
 		// not where it is shorter than 30 days
-		{Name: "history short",
-			World: `base:
-  - {at: "-29d"}
-  - {listing: nova, registered: none}
-pr: [{reissue: nova}]
-`,
+		{Name: "history short", Base: `{at: "-29d"}, {listing: nova, registered: none}`, PR: "{reissue: nova}",
 			Want: `implementations/nova.json:4:3: error: domain-age: domain-age-unknown`},
 		// nor where only the commit's own date says longer: it landed on one of last week
 		{Name: "history backdated",
@@ -230,42 +198,20 @@ pr: [{reissue: nova}]
 			Want: `pass`,
 			Says: []string{`no registration date; this DID has been listed here since 2026-04-22T12:00:00Z`}},
 		// not where the listing has lapsed
-		{Name: "history lapsed",
-			World: `base:
-  - {at: "-95d"}
-  - {listing: nova, registered: none}
-pr: [{reissue: nova}]
-`,
-			Want: `
+		{Name: "history lapsed", Base: `{at: "-95d"}, {listing: nova, registered: none}`, PR: "{reissue: nova}", Want: `
 implementations/nova.json:4:3: error: domain-age: domain-age-unknown
 registry: notice: revocations: not-in-force`},
 		// and never against a younger date
-		{Name: "history young",
-			World: `base:
-  - {at: "-60d"}
-  - {listing: nova, registered: "-20d"}
-pr: [{reissue: nova}]
-`,
-			Want: `implementations/nova.json:4:3: error: domain-age: domain-changed-hands`,
-			Says: []string{
+		{Name: "history young", Base: `{at: "-60d"}, {listing: nova, registered: "-20d"}`, PR: "{reissue: nova}",
+			Want: `implementations/nova.json:4:3: error: domain-age: domain-changed-hands`, Says: []string{
 				`implementations/nova.json:4:3: error: domain-age: domain nova.example was registered on 2026-05-12T12:00:00Z, after did:web:nova.example was first listed here on 2026-04-02T12:00:00Z: it changed hands`,
 				`fix: wait until 2026-06-11T12:00:00Z`,
 			}},
 		// provisional or not
-		{Name: "history provisional",
-			World: `base:
-  - {at: "-60d"}
-  - {listing: nova, registered: "-20d", provisional: true}
-pr: [{reissue: nova}]
-`,
-			Want: `implementations/nova.json:4:3: error: domain-age: domain-changed-hands`},
+		{Name: "history provisional", Base: `{at: "-60d"}, {listing: nova, registered: "-20d", provisional: true}`,
+			PR: "{reissue: nova}", Want: `implementations/nova.json:4:3: error: domain-age: domain-changed-hands`},
 		// a domain that changed hands more than 30 days ago: a warning
-		{Name: "history hands",
-			World: `base:
-  - {at: "-60d"}
-  - {listing: nova, registered: "-35d"}
-pr: [{reissue: nova}]
-`,
+		{Name: "history hands", Base: `{at: "-60d"}, {listing: nova, registered: "-35d"}`, PR: "{reissue: nova}",
 			Want: `implementations/nova.json:4:3: warning: domain-age: domain-changed-hands`},
 		// WHOIS may know no more than the day, on which the listing came too
 		{Name: "history day",
@@ -278,25 +224,15 @@ web:
 `,
 			Want: `implementations/nova.json:12:3: notice: domain-age: provisional`},
 		// the host of a did:key's Manifest is no owner of it: it may move to a new one
-		{Name: "history key",
-			World: `base:
-  - {at: "-60d"}
-  - {listing: nova, did: key}
-pr: [{reissue: nova, host: moved.example, registered: "-20d", provisional: true}]
-`,
-			Want: `
+		{Name: "history key", Base: `{at: "-60d"}, {listing: nova, did: key}`,
+			PR: `{reissue: nova, host: moved.example, registered: "-20d", provisional: true}`, Want: `
 implementations/nova.json:5:3: warning: reissue: unsigned-change
 implementations/nova.json:7:3: warning: reissue: unsigned-change
 implementations/nova.json:13:3: warning: reissue: unsigned-change
 implementations/nova.json:12:3: notice: domain-age: provisional`},
 		// a host that is itself a public suffix has a history all the same
-		{Name: "history suffix",
-			World: `base:
-  - {at: "-60d"}
-  - {listing: nova, host: s3.amazonaws.com, provisional: true}
-pr: [{reissue: nova, provisional: false}]
-`,
-			Want: `pass`,
+		{Name: "history suffix", Base: `{at: "-60d"}, {listing: nova, host: s3.amazonaws.com, provisional: true}`,
+			PR: "{reissue: nova, provisional: false}", Want: `pass`,
 			Says: []string{`no registration date; this DID has been listed here since 2026-04-02T12:00:00Z`}},
 		// a new listing has no history, whoever stood under its slug before
 		{Name: "history slug",
@@ -384,8 +320,7 @@ implementations/ann.json:1:1: inconclusive: domain-age: policy-unreadable
 `,
 			Want: `implementations/ann.json:4:3: error: domain-age: domain-age-unknown`},
 		// the suffix does not take over a longer one of the list
-		{Name: "vercel", World: `policy: "public_suffixes: [app]\n"
-pr: [{listing: nova, host: nova.vercel.app}]`,
+		{Name: "vercel", World: `policy: "public_suffixes: [app]\n"`, PR: "{listing: nova, host: nova.vercel.app}",
 			Want: `implementations/nova.json:4:3: error: domain-age: domain-age-unknown`,
 			Says: []string{`under the platform suffix vercel.app`}},
 		// a witness that is another tenant is on another domain
@@ -437,25 +372,13 @@ pr: [{revoke: ada}]
 // The age of a domain, and until when a listing counts as provisional, follow from the history that an audit read.
 func TestAuditOfAge(t *testing.T) {
 	checktest.Run(t, audits("domain-age", []checktest.Case{
-		{Name: "listed for 60 days", World: `
-base:
-  - {at: "-60d"}
-  - {listing: ada, registered: none}
-`, Want: `pass`},
-		{Name: "listed for 30 days less a minute", World: `
-base:
-  - {at: "-30d"}
-  - {commit: Begin}
-  - {listing: ada, registered: none}
-`, Want: `implementations/ada.json:4:3: error: domain-age: domain-age-unknown`},
-		{Name: "renewed", World: `
-base:
-  - {at: "-60d"}
-  - {listing: ada, registered: none}
-  - {commit: List}
-  - {at: "-10d"}
-  - {reissue: ada}
-`, Want: `pass`},
+		{Name: "listed for 60 days", Base: `{at: "-60d"}, {listing: ada, registered: none}`, Want: `pass`},
+		{Name: "listed for 30 days less a minute",
+			Base: `{at: "-30d"}, {commit: Begin}, {listing: ada, registered: none}`,
+			Want: `implementations/ada.json:4:3: error: domain-age: domain-age-unknown`},
+		{Name: "renewed",
+			Base: `{at: "-60d"}, {listing: ada, registered: none}, {commit: List}, {at: "-10d"}, {reissue: ada}`,
+			Want: `pass`},
 		{Name: "another DID before", World: `
 base:
   - {at: "-60d"}
@@ -474,16 +397,10 @@ base:
   - {at: "-10d"}
   - {reissue: ada}
 `, Want: `implementations/ada.json:4:3: error: domain-age: domain-age-unknown`},
-		{Name: "registered since", World: `
-base:
-  - {at: "-60d"}
-  - {listing: ada, registered: -40d}
-`, Want: `implementations/ada.json:4:3: warning: domain-age: domain-changed-hands`},
-		{Name: "registered a day ago", World: `
-base:
-  - {at: "-60d"}
-  - {listing: ada, registered: -1d}
-`, Want: `implementations/ada.json:4:3: error: domain-age: domain-changed-hands`},
+		{Name: "registered since", Base: `{at: "-60d"}, {listing: ada, registered: -40d}`,
+			Want: `implementations/ada.json:4:3: warning: domain-age: domain-changed-hands`},
+		{Name: "registered a day ago", Base: `{at: "-60d"}, {listing: ada, registered: -1d}`,
+			Want: `implementations/ada.json:4:3: error: domain-age: domain-changed-hands`},
 		{Name: "a policy that cannot be read", World: `
 policy: "["
 base: [{listing: ada}]

@@ -31,17 +31,14 @@ func TestExternalAudit(t *testing.T) {
 `,
 			Want: `implementations/nova.json:6:3: notice: external-audit: audit-declared`},
 		// L4 needs none
-		{Name: "l4", World: base + `pr: [{listing: nova, level: L4, witness: [ada]}]`,
-			Want: `pass`},
+		{Name: "l4", World: base, PR: "{listing: nova, level: L4, witness: [ada]}", Want: `pass`},
 		// none, or something else in its place
-		{Name: "none",
-			World: base + `pr: [{listing: nova, level: L5, witness: [ada, bob, cyd], receipt: {delete: [/external_audit]}}]`,
-			Want:  `implementations/nova.json:6:3: error: external-audit: audit-missing`,
-			Says:  []string{`implementations/nova.json:6:3: error: external-audit: the Receipt has no external_audit`}},
-		{Name: "text",
-			World: base + `pr:
-  - {listing: nova, level: L5, witness: [ada, bob, cyd], receipt: {set: {/external_audit: SOC2-Type-II}}}
-`,
+		{Name: "none", World: base,
+			PR:   "{listing: nova, level: L5, witness: [ada, bob, cyd], receipt: {delete: [/external_audit]}}",
+			Want: `implementations/nova.json:6:3: error: external-audit: audit-missing`,
+			Says: []string{`implementations/nova.json:6:3: error: external-audit: the Receipt has no external_audit`}},
+		{Name: "text", World: base,
+			PR:   `{listing: nova, level: L5, witness: [ada, bob, cyd], receipt: {set: {/external_audit: "SOC2-Type-II"}}}`,
 			Want: `implementations/nova.json:6:3: error: external-audit: audit-missing`},
 		// another framework, and one in other letters
 		{Name: "own framework",
@@ -55,21 +52,21 @@ func TestExternalAudit(t *testing.T) {
 `,
 			Want: `implementations/nova.json:6:3: error: external-audit: audit-framework`},
 		// no DID
-		{Name: "no did",
-			World: base + `pr: [{listing: nova, level: L5, witness: [ada, bob, cyd], auditor: "https://auditor.example/"}]`,
-			Want:  `implementations/nova.json:6:3: error: external-audit: audit-auditor`},
-		{Name: "did url",
-			World: base + `pr: [{listing: nova, level: L5, witness: [ada, bob, cyd], auditor: "did:web:auditor.example#key-1"}]`,
-			Want:  `implementations/nova.json:6:3: error: external-audit: audit-auditor`},
+		{Name: "no did", World: base,
+			PR:   `{listing: nova, level: L5, witness: [ada, bob, cyd], auditor: "https://auditor.example/"}`,
+			Want: `implementations/nova.json:6:3: error: external-audit: audit-auditor`},
+		{Name: "did url", World: base,
+			PR:   `{listing: nova, level: L5, witness: [ada, bob, cyd], auditor: "did:web:auditor.example#key-1"}`,
+			Want: `implementations/nova.json:6:3: error: external-audit: audit-auditor`},
 		{Name: "no auditor",
 			World: base + `pr:
   - {listing: nova, level: L5, witness: [ada, bob, cyd], receipt: {delete: [/external_audit/auditor_did]}}
 `,
 			Want: `implementations/nova.json:6:3: error: external-audit: audit-auditor`},
 		// the implementation itself, also in another spelling
-		{Name: "itself",
-			World: base + `pr: [{listing: nova, level: L5, witness: [ada, bob, cyd], auditor: "did:web:nova.example"}]`,
-			Want:  `implementations/nova.json:6:3: error: external-audit: audit-by-itself`},
+		{Name: "itself", World: base,
+			PR:   `{listing: nova, level: L5, witness: [ada, bob, cyd], auditor: "did:web:nova.example"}`,
+			Want: `implementations/nova.json:6:3: error: external-audit: audit-by-itself`},
 		{Name: "itself, and another in the Receipt",
 			World: base + `pr:
   - listing: nova
@@ -82,20 +79,20 @@ func TestExternalAudit(t *testing.T) {
 implementations/nova.json:4:3: error: receipt-claims: receipt-did-differs
 implementations/nova.json:6:3: error: external-audit: audit-by-itself`,
 			Says: []string{`external_audit.auditor_did "did:web:nova.example" is the implementation itself`}},
-		{Name: "itself spelt",
-			World: base + `pr: [{listing: nova, level: L5, witness: [ada, bob, cyd], auditor: "did:web:NOVA.example."}]`,
-			Want:  `implementations/nova.json:6:3: error: external-audit: audit-by-itself`},
-		{Name: "itself port",
-			World: base + `pr: [{listing: nova, level: L5, witness: [ada, bob, cyd], auditor: "did:web:nova.example%3A443"}]`,
-			Want:  `implementations/nova.json:6:3: error: external-audit: audit-by-itself`},
+		{Name: "itself spelt", World: base,
+			PR:   `{listing: nova, level: L5, witness: [ada, bob, cyd], auditor: "did:web:NOVA.example."}`,
+			Want: `implementations/nova.json:6:3: error: external-audit: audit-by-itself`},
+		{Name: "itself port", World: base,
+			PR:   `{listing: nova, level: L5, witness: [ada, bob, cyd], auditor: "did:web:nova.example%3A443"}`,
+			Want: `implementations/nova.json:6:3: error: external-audit: audit-by-itself`},
 		// one of its witnesses, whether it counts or not
-		{Name: "witness",
-			World: base + `pr: [{listing: nova, level: L5, witness: [ada, bob, cyd], auditor: "did:web:bob.example"}]`,
-			Want:  `implementations/nova.json:6:3: error: external-audit: audit-by-witness`,
-			Says:  []string{`auditor_did "did:web:bob.example" is a peer witness of this Receipt too`}},
-		{Name: "witness spelt",
-			World: base + `pr: [{listing: nova, level: L5, witness: [ada, bob, cyd], auditor: "did:web:bob.example."}]`,
-			Want:  `implementations/nova.json:6:3: error: external-audit: audit-by-witness`},
+		{Name: "witness", World: base,
+			PR:   `{listing: nova, level: L5, witness: [ada, bob, cyd], auditor: "did:web:bob.example"}`,
+			Want: `implementations/nova.json:6:3: error: external-audit: audit-by-witness`,
+			Says: []string{`auditor_did "did:web:bob.example" is a peer witness of this Receipt too`}},
+		{Name: "witness spelt", World: base,
+			PR:   `{listing: nova, level: L5, witness: [ada, bob, cyd], auditor: "did:web:bob.example."}`,
+			Want: `implementations/nova.json:6:3: error: external-audit: audit-by-witness`},
 		{Name: "idle witness",
 			World: base + `pr:
   - {publish: idle}
@@ -105,10 +102,8 @@ implementations/nova.json:6:3: error: external-audit: audit-by-itself`,
 implementations/nova.json:7:3: warning: peer-witnesses: witness-not-listed
 implementations/nova.json:6:3: error: external-audit: audit-by-witness`},
 		// another implementation of the registry may audit
-		{Name: "other listed",
-			World: base + `  - {listing: dan, level: L4, witness: [ada]}
-pr: [{listing: nova, level: L5, witness: [ada, bob, cyd], auditor: "did:web:dan.example"}]
-`,
+		{Name: "other listed", World: base + "  - {listing: dan, level: L4, witness: [ada]}",
+			PR:   `{listing: nova, level: L5, witness: [ada, bob, cyd], auditor: "did:web:dan.example"}`,
 			Want: `implementations/nova.json:6:3: notice: external-audit: audit-declared`},
 		// the end: a time
 		{Name: "until now",
@@ -239,13 +234,13 @@ func TestExternalAuditUnsoundLabel(t *testing.T) {
   - {listing: cyd, level: L4, witness: [ada]}
 `
 	checktest.Run(t, []checktest.Case{
-		{Name: "own",
-			World: base + `pr: [{listing: nova, level: L5, witness: [ada, bob, cyd], auditor: "did:web:xn--0.nova.example"}]`,
-			Want:  `implementations/nova.json:6:3: error: external-audit: audit-by-itself`,
-			Says:  []string{`is under nova.example, the implementation.s own domain`}},
-		{Name: "witness",
-			World: base + `pr: [{listing: nova, level: L5, witness: [ada, bob, cyd], auditor: "did:web:XN--a.bob.example%3A8443:x"}]`,
-			Want:  `implementations/nova.json:6:3: error: external-audit: audit-by-witness`},
+		{Name: "own", World: base,
+			PR:   `{listing: nova, level: L5, witness: [ada, bob, cyd], auditor: "did:web:xn--0.nova.example"}`,
+			Want: `implementations/nova.json:6:3: error: external-audit: audit-by-itself`,
+			Says: []string{`is under nova.example, the implementation.s own domain`}},
+		{Name: "witness", World: base,
+			PR:   `{listing: nova, level: L5, witness: [ada, bob, cyd], auditor: "did:web:XN--a.bob.example%3A8443:x"}`,
+			Want: `implementations/nova.json:6:3: error: external-audit: audit-by-witness`},
 		// ... and under nobody's here
 		{Name: "other",
 			World: base + `pr: [{listing: nova, level: L5, witness: [ada, bob, cyd], auditor: "did:web:xn--0.auditor.example"}]`,

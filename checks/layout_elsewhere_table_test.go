@@ -10,9 +10,7 @@ import (
 func TestRecordElsewhere(t *testing.T) {
 	checktest.Run(t, []checktest.Case{
 		// a listing, a revocation, an anchor; the command makes records of them
-		{Name: "listing",
-			World: `pr: [{listing: ada}, {move: [implementations/ada.json, implementation/ada.json]}]`,
-			Want: `
+		{Name: "listing", PR: "{listing: ada}, {move: [implementations/ada.json, implementation/ada.json]}", Want: `
 implementation/ada.json: error: layout: record-elsewhere
 implementation/ada.json: warning: append-only: governance`,
 			Says: []string{
@@ -20,11 +18,8 @@ implementation/ada.json: warning: append-only: governance`,
 				`fix: git mv implementation/ada.json implementations/ada.json, or, if it is an example, put it below examples/`,
 				`^fail: checked 0 records, .*; no record was judged`,
 			}},
-		{Name: "removed, and on main too", World: `
-base: [{listing: ada}, {write: a.md, text: a}]
-main: [{remove: a.md}]
-pr: [{remove: a.md}, {listing: nova}]`,
-			Want: `pass`},
+		{Name: "removed, and on main too", World: "main: [{remove: a.md}]",
+			Base: "{listing: ada}, {write: a.md, text: a}", PR: "{remove: a.md}, {listing: nova}", Want: `pass`},
 		{Name: "executable, a copy of a record, and files that are no records", World: `
 base:
   - {listing: ada}
@@ -46,24 +41,16 @@ pr:
 docs/a.json: warning: layout: record-elsewhere
 docs/b.json: warning: layout: record-elsewhere`,
 			Says: []string{`"docs/b.json" looks like a revocation`}},
-		{Name: "in the root", World: `pr: [{listing: ada}, {move: [implementations/ada.json, ada.json]}]`,
-			Want: `
+		{Name: "in the root", PR: "{listing: ada}, {move: [implementations/ada.json, ada.json]}", Want: `
 ada.json: error: layout: record-elsewhere
 ada.json: warning: append-only: governance`,
 			Says: []string{`fix: git mv ada.json implementations/ada.json`}},
-		{Name: "revocation",
-			World: `base: [{listing: ada}]
-pr: [{revoke: ada, path: revocation/ada.json}]
-`,
-			Want: `
+		{Name: "revocation", Base: "{listing: ada}", PR: "{revoke: ada, path: revocation/ada.json}", Want: `
 revocation/ada.json: error: layout: record-elsewhere
 revocation/ada.json: warning: append-only: governance`,
 			Says: []string{`fix: git mv revocation/ada.json revocations/ada-[0-9a-f]{64}.json`}},
-		{Name: "anchor",
-			World: `base: [{listing: ada}]
-pr: [{anchor: flow, coordinator: ada}, {move: [workflow-anchors/flow.json, flow]}]
-`,
-			Want: `
+		{Name: "anchor", Base: "{listing: ada}",
+			PR: "{anchor: flow, coordinator: ada}, {move: [workflow-anchors/flow.json, flow]}", Want: `
 flow: error: layout: record-elsewhere
 flow: warning: append-only: governance`,
 			Says: []string{
@@ -72,8 +59,7 @@ flow: warning: append-only: governance`,
 			}},
 		// beside a record it warns too, though the mixture fails
 		{Name: "mixed",
-			World: `pr: [{listing: ada}, {listing: bob}, {move: [implementations/bob.json, implementation/bob.json]}]`,
-			Want: `
+			PR: "{listing: ada}, {listing: bob}, {move: [implementations/bob.json, implementation/bob.json]}", Want: `
 implementation/bob.json: warning: layout: record-elsewhere
 implementation/bob.json: error: append-only: mixed`},
 		// a renewal of what stands; a copy of it belongs in the directory of witnesses
@@ -86,11 +72,8 @@ pr:
 new.json: error: layout: record-elsewhere
 new.json: warning: append-only: governance`,
 			Says: []string{`fix: git mv -f new.json implementations/ada.json`}},
-		{Name: "copy",
-			World: `base: [{listing: ada, level: L4, witness: [bob]}, {listing: bob, level: L4, witness: [ada]}]
-pr: [{peer-witness: ada}, {move: [peer-witnesses/ada.json, peer-witness/ada.json]}]
-`,
-			Want: `
+		{Name: "copy", Base: "{listing: ada, level: L4, witness: [bob]}, {listing: bob, level: L4, witness: [ada]}",
+			PR: "{peer-witness: ada}, {move: [peer-witnesses/ada.json, peer-witness/ada.json]}", Want: `
 peer-witness/ada.json: error: layout: record-elsewhere
 peer-witness/ada.json: warning: append-only: governance`,
 			Says: []string{
@@ -98,17 +81,13 @@ peer-witness/ada.json: warning: append-only: governance`,
 				`fix: git mv peer-witness/ada.json peer-witnesses/ada.json`,
 			}},
 		// a name that a shell reads otherwise is quoted
-		{Name: "odd name", World: `pr: [{listing: ada}, {move: [implementations/ada.json, my listing.json]}]`,
-			Want: `
+		{Name: "odd name", PR: "{listing: ada}, {move: [implementations/ada.json, my listing.json]}", Want: `
 my listing.json: error: layout: record-elsewhere
 my listing.json: warning: append-only: governance`,
 			Says: []string{`fix: git mv -- 'my listing.json' implementations/ada.json`}},
 		// whatever the schemas of the base tree say
-		{Name: "own schema",
-			World: `base: [{write: schemas/implementation.schema.json, text: '{"required": ["other"]}'}]
-pr: [{listing: ada}, {move: [implementations/ada.json, ada.json]}]
-`,
-			Want: `
+		{Name: "own schema", Base: `{write: schemas/implementation.schema.json, text: '{"required": ["other"]}'}`,
+			PR: "{listing: ada}, {move: [implementations/ada.json, ada.json]}", Want: `
 ada.json: error: layout: record-elsewhere
 ada.json: warning: append-only: governance`},
 		// examples, with mistakes too; a text about a record, one with one member of a record, a link, one too large;
@@ -145,11 +124,7 @@ a/b c.json: warning: append-only: governance`,
 				`fix: git mv ada implementations/<slug>.json, or`,
 				`fix: git mv -- 'a/b c.json' workflow-anchors/<slug>.json, or`}},
 		{Name: "next to another new file",
-			World: `pr:
-  - {listing: ada}
-  - {move: [implementations/ada.json, implementation/ada.json]}
-  - {write: new.md, text: x}
-`,
+			PR: "{listing: ada}, {move: [implementations/ada.json, implementation/ada.json]}, {write: new.md, text: x}",
 			Want: `
 implementation/ada.json: warning: layout: record-elsewhere
 implementation/ada.json: warning: append-only: governance`},
@@ -210,18 +185,15 @@ revocations/key.json:1:1: error: layout: misplaced-file`},
 policy: "example_keys: [3c2f74e9c2e751560310b2bf4dd1ee944b752937c5adf4e459c02cca62f8ab0d]"
 base: [{listing: ada}, {write: docs/key.pem, text: "` + key + `"}]
 `, Want: `pass`},
-		{Name: "slug of a device", World: `base: [{listing: aux}]`, Want: `pass`},
-		{Name: "another name", World: `base: [{listing: ada, set: {/slug: bob}}]`,
+		{Name: "slug of a device", Base: "{listing: aux}", Want: `pass`},
+		{Name: "another name", Base: "{listing: ada, set: {/slug: bob}}",
 			Want: `implementations/ada.json:2:3: error: layout: slug-mismatch`,
 			Says: []string{`fix: set slug to "ada", or rename the file$`}},
-		{Name: "a name that no record has", World: `
-base: [{listing: ada}, {move: [implementations/ada.json, implementations/ada.jsn]}]
-`, Want: `implementations/ada.jsn:1:1: error: layout: misplaced-file`},
-		{Name: "an entry that copies no listing", World: `
-base:
-  - {listing: ada}
-  - {peer-witness: ada, set: {/name: Eve}}
-`, Want: `pass`},
+		{Name: "a name that no record has",
+			Base: "{listing: ada}, {move: [implementations/ada.json, implementations/ada.jsn]}",
+			Want: `implementations/ada.jsn:1:1: error: layout: misplaced-file`},
+		{Name: "an entry that copies no listing", Base: "{listing: ada}, {peer-witness: ada, set: {/name: Eve}}",
+			Want: `pass`},
 		{Name: "two of one slug and one DID", World: `
 base:
   - {listing: ada}

@@ -11,44 +11,26 @@ import (
 func TestLayout(t *testing.T) {
 	checktest.Run(t, []checktest.Case{
 		// the place is that of the name, not where the text stops being JSON
-		{Name: "odd name and text", World: `pr: [{write: implementations/x.json, text: '{"slug": "x",}'}]`,
+		{Name: "odd name and text", PR: `{write: implementations/x.json, text: '{"slug": "x",}'}`,
 			Want: `implementations/x.json:1:1: error: layout: misplaced-file`,
 			Says: []string{`implementations/x.json:1:1: error: layout: `}},
 		// a file that is no JSON by name
-		{Name: "text file",
-			World: `pr:
-  - {listing: nova}
-  - {write: implementations/nova.txt, text: "see nova.json"}
-`,
+		{Name: "text file", PR: `{listing: nova}, {write: implementations/nova.txt, text: "see nova.json"}`,
 			Want: `implementations/nova.txt:1:1: error: layout: misplaced-file`},
 		// a directory in a data directory
-		{Name: "sub directory",
-			World: `pr:
-  - {listing: nova}
-  - {move: [implementations/nova.json, implementations/n/nova.json]}
-`,
+		{Name: "sub directory", PR: "{listing: nova}, {move: [implementations/nova.json, implementations/n/nova.json]}",
 			Want: `implementations/n/nova.json:1:1: error: layout: misplaced-file`},
 		// a revocation under another slug's name
-		{Name: "revocation slug",
-			World: `base:
-  - {listing: ada}
-  - {listing: bob}
-pr: [{revoke: ada, path: "revocations/bob-$pin(ada).json"}]
-`,
+		{Name: "revocation slug", Base: "{listing: ada}, {listing: bob}",
+			PR:   `{revoke: ada, path: "revocations/bob-$pin(ada).json"}`,
 			Want: `revocations/bob-0ee9e6ecb821a8e4eb7478a361b11af2dd4e4e1399aa4f0cc041538c028db54f.json:2:3: error: layout: slug-mismatch`,
 			Says: []string{`revocations/bob-[0-9a-f]+.json:2:3: error: layout: slug is "ada", the file.s name says "bob"`}},
 		// a slug of one character has no file
-		{Name: "short slug",
-			World: `pr:
-  - {listing: nova}
-  - {move: [implementations/nova.json, implementations/n.json]}
-`,
+		{Name: "short slug", PR: "{listing: nova}, {move: [implementations/nova.json, implementations/n.json]}",
 			Want: `implementations/n.json:1:1: error: layout: misplaced-file`},
 		// a symbolic link to a listing
-		{Name: "symlink",
-			World: `base: [{listing: ada}]
-pr: [{write: implementations/nova.json, text: ada.json, mode: "120000"}]
-`,
+		{Name: "symlink", Base: "{listing: ada}",
+			PR:   `{write: implementations/nova.json, text: ada.json, mode: "120000"}`,
 			Want: `implementations/nova.json: error: layout: file-mode`,
 			Says: []string{`mode is 120000, a record is a plain file`, `fix: replace it by a plain file`}},
 		// what --fix can mend, in a new record and not in a merged one
@@ -68,66 +50,49 @@ pr:
   - {write: implementations/nova.json, text: '{"slug": "nova", "x": [[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]}'}`,
 			Only: "schema", Want: strings.Repeat("implementations/nova.json:1:1: error: schema: schema-required\n", 8) +
 				"implementations/nova.json:1:18: error: schema: schema-additionalProperties"},
-		{Name: "new executable", World: `pr: [{write: implementations/nova.json, text: "{", mode: "100755"}]`,
+		{Name: "new executable", PR: `{write: implementations/nova.json, text: "{", mode: "100755"}`,
 			Want: `implementations/nova.json:1:2: error: layout: file-mode`,
 			Says: []string{`fix: oap-gate check --worktree --fix; if git ignores file modes here, ` +
 				`git update-index --chmod=-x implementations/nova\.json$`}},
-		{Name: "merged executable", World: `base: [{write: implementations/ada.json, text: "{", mode: "100755"}]
-pr: [{write: implementations/ada.json, text: "[", mode: "100755"}]`,
+		{Name: "merged executable", Base: `{write: implementations/ada.json, text: "{", mode: "100755"}`,
+			PR:   `{write: implementations/ada.json, text: "[", mode: "100755"}`,
 			Want: `implementations/ada.json:1:2: error: layout: file-mode`,
 			Says: []string{`fix: replace it by a plain file`}},
-		{Name: "new mark", World: `pr: [{write: implementations/nova.json, text: "\uFEFF{}"}]`,
+		{Name: "new mark", PR: `{write: implementations/nova.json, text: "\uFEFF{}"}`,
 			Want: `implementations/nova.json:1:1: error: layout: byte-order-mark`,
 			Says: []string{`fix: oap-gate check --worktree --fix$`}},
-		{Name: "new text that ends", World: `pr: [{write: implementations/nova.json, text: "{"}]`,
+		{Name: "new text that ends", PR: `{write: implementations/nova.json, text: "{"}`,
 			Want: `implementations/nova.json:1:2: error: layout: json-syntax`,
 			Says: []string{`fix: write one strict JSON text`}},
-		{Name: "merged mark", World: `base: [{listing: ada}]
-pr: [{write: implementations/ada.json, text: "\uFEFF{}"}]`,
+		{Name: "merged mark", Base: "{listing: ada}", PR: `{write: implementations/ada.json, text: "\uFEFF{}"}`,
 			Want: `implementations/ada.json:1:1: error: layout: byte-order-mark`,
 			Says: []string{`fix: write one strict JSON text`}},
 		// a submodule in place of a listing
-		{Name: "submodule",
-			World: `base: [{listing: ada}]
-pr:
-  - {write: implementations/nova.json, text: "1111111111111111111111111111111111111111", mode: "160000"}
-`,
+		{Name: "submodule", Base: "{listing: ada}",
+			PR:   `{write: implementations/nova.json, text: "1111111111111111111111111111111111111111", mode: "160000"}`,
 			Want: `implementations/nova.json: error: layout: file-mode`},
 		// slug and file name differ
-		{Name: "slug differs", World: `pr: [{listing: nova, set: {/slug: supernova}}]`,
-			Want: `implementations/nova.json:2:3: error: layout: slug-mismatch`,
-			Says: []string{
+		{Name: "slug differs", PR: "{listing: nova, set: {/slug: supernova}}",
+			Want: `implementations/nova.json:2:3: error: layout: slug-mismatch`, Says: []string{
 				`implementations/nova.json:2:3: error: layout: slug is "supernova"`,
 				`fix: set slug to "nova"`,
 			}},
 		// a revocation's name and its hash differ
-		{Name: "hash differs",
-			World: `base:
-  - {listing: ada}
-  - {at: -8d}
-  - {reissue: ada}
-pr: [{revoke: ada, number: 2, path: "revocations/ada-$pin(ada,1).json"}]
-`,
+		{Name: "hash differs", Base: "{listing: ada}, {at: -8d}, {reissue: ada}",
+			PR:   `{revoke: ada, number: 2, path: "revocations/ada-$pin(ada,1).json"}`,
 			Want: `revocations/ada-0ee9e6ecb821a8e4eb7478a361b11af2dd4e4e1399aa4f0cc041538c028db54f.json:3:3: error: layout: revocation-name`},
 		// an anchor's slug and name differ
-		{Name: "anchor slug",
-			World: `base: [{listing: ada}]
-pr: [{anchor: trade, coordinator: ada, set: {/slug: other}}]
-`,
+		{Name: "anchor slug", Base: "{listing: ada}", PR: "{anchor: trade, coordinator: ada, set: {/slug: other}}",
 			Want: `workflow-anchors/trade.json:2:3: error: layout: slug-mismatch`},
 		// README.md and .gitkeep in a data directory are governance files: a review, no failure
-		{Name: "readme", World: `pr: [{write: implementations/README.md, text: "# Listings\n"}]`,
+		{Name: "readme", PR: `{write: implementations/README.md, text: "# Listings\n"}`,
 			Want: `implementations/README.md: warning: append-only: governance`},
 		// content of a .gitkeep is nobody's to judge, also in passing; a README.md is not a large file
-		{Name: "keep content",
-			World: `base: [{listing: ada}]
-pr: [{listing: nova}, {write: implementations/.gitkeep, text: "#!/bin/sh"}]
-`,
+		{Name: "keep content", Base: "{listing: ada}",
+			PR:   `{listing: nova}, {write: implementations/.gitkeep, text: "#!/bin/sh"}`,
 			Want: `implementations/.gitkeep: error: layout: gitkeep-content`},
-		{Name: "keep content in passing",
-			World: `base: [{listing: ada}]
-pr: [{write: revocations/.gitkeep, text: " "}, {commit: one}, {write: revocations/.gitkeep, text: ""}]
-`,
+		{Name: "keep content in passing", Base: "{listing: ada}",
+			PR: `{write: revocations/.gitkeep, text: " "}, {commit: one}, {write: revocations/.gitkeep, text: ""}`,
 			Want: `
 revocations/.gitkeep: error: layout: gitkeep-content
 revocations/.gitkeep: warning: append-only: governance-in-passing`},
@@ -135,114 +100,70 @@ revocations/.gitkeep: warning: append-only: governance-in-passing`},
 pr: [{listing: nova}, {write: implementations/.gitkeep, text: ""}, {write: docs/.gitkeep, text: "x"}, {remove: docs/.gitkeep}]
 `,
 			Want: `pass`},
-		{Name: "keep content of the base",
-			World: `base: [{write: implementations/.gitkeep, text: x}]
-pr: [{listing: nova}]
-`,
+		{Name: "keep content of the base", Base: "{write: implementations/.gitkeep, text: x}", PR: "{listing: nova}",
 			Want: `pass`},
-		{Name: "readme of 64 KiB",
-			World: `pr: [{write: implementations/README.md, text: "x", repeat: 65536}]`,
-			Want:  `implementations/README.md: warning: append-only: governance`},
-		{Name: "readme too large",
-			World: `pr: [{write: implementations/README.md, text: "x", repeat: 65537}]`,
-			Want: `
+		{Name: "readme of 64 KiB", PR: `{write: implementations/README.md, text: "x", repeat: 65536}`,
+			Want: `implementations/README.md: warning: append-only: governance`},
+		{Name: "readme too large", PR: `{write: implementations/README.md, text: "x", repeat: 65537}`, Want: `
 implementations/README.md: error: layout: large-file
 implementations/README.md: warning: append-only: governance`},
 		{Name: "large in passing",
-			World: `pr: [{listing: nova}, {write: big.bin, text: "x", repeat: 10485760}, {commit: one}, {remove: big.bin}]`,
-			Only:  "layout",
-			Want:  `big.bin: error: layout: large-file`},
+			PR:   `{listing: nova}, {write: big.bin, text: "x", repeat: 10485760}, {commit: one}, {remove: big.bin}`,
+			Only: "layout", Want: `big.bin: error: layout: large-file`},
 		// but as a symbolic link or with an executable bit they may not stand there either
-		{Name: "keep link",
-			World: `base: [{listing: ada}]
-pr:
-  - {listing: nova}
-  - {write: implementations/.gitkeep, text: /etc/passwd, mode: "120000"}
-`,
+		{Name: "keep link", Base: "{listing: ada}",
+			PR:   `{listing: nova}, {write: implementations/.gitkeep, text: /etc/passwd, mode: "120000"}`,
 			Want: `implementations/.gitkeep: error: layout: file-mode`},
-		{Name: "readme exec",
-			World: `base: [{listing: ada}]
-pr: [{write: revocations/README.md, text: "#!/bin/sh\n", mode: "100755"}]
-`,
-			Want: `
+		{Name: "readme exec", Base: "{listing: ada}",
+			PR: `{write: revocations/README.md, text: "#!/bin/sh\n", mode: "100755"}`, Want: `
 revocations/README.md: error: layout: file-mode
 revocations/README.md: warning: append-only: governance`},
 		// a README.md one directory down is a misplaced file
-		{Name: "deep readme",
-			World: `base: [{listing: ada}]
-pr: [{write: implementations/x/README.md, text: "# Listings\n"}]
-`,
+		{Name: "deep readme", Base: "{listing: ada}", PR: `{write: implementations/x/README.md, text: "# Listings\n"}`,
 			Want: `implementations/x/README.md:1:1: error: layout: misplaced-file`},
 		// a data directory that is a file, a link, a submodule; the listing that stands makes the tree a registry
-		{Name: "directory file",
-			World: `bare: true
-base: [{listing: ada}]
-pr: [{write: revocations, text: "none"}]
-`,
+		{Name: "directory file", World: "bare: true", Base: "{listing: ada}", PR: `{write: revocations, text: "none"}`,
 			Want: `revocations:1:2: error: layout: folder-mode`},
-		{Name: "directory link",
-			World: `bare: true
-base: [{listing: ada}]
-pr: [{write: peer-witnesses, text: implementations, mode: "120000"}]
-`,
+		{Name: "directory link", World: "bare: true", Base: "{listing: ada}",
+			PR:   `{write: peer-witnesses, text: implementations, mode: "120000"}`,
 			Want: `peer-witnesses: error: layout: folder-mode`},
 		// --- one slug, one DID ---
 		// the same DID under a second slug
-		{Name: "same did",
-			World: `base: [{listing: ada}]
-pr: [{listing: nova, host: ada.example, key: ada}]
-`,
+		{Name: "same did", Base: "{listing: ada}", PR: "{listing: nova, host: ada.example, key: ada}",
 			Want: `implementations/nova.json:4:3: error: layout: duplicate-did`,
 			Says: []string{`layout: tool_did "did:web:ada.example" is listed by implementations/ada.json too \[`,
 				`fix: choose another one, or update implementations/ada.json: one implementation has one listing`}},
 		// two new listings of one DID in one pull request
 		{Name: "same did twice",
-			World: `pr:
-  - {listing: supernova}
-  - {listing: nova, did: "did:web:supernova.example", key: supernova}
-`,
-			Want: `
+			PR: `{listing: supernova}, {listing: nova, did: "did:web:supernova.example", key: supernova}`, Want: `
 implementations/nova.json:4:3: error: layout: duplicate-did
 implementations/nova.json:4:3: warning: name-similarity: look-alike
 implementations/supernova.json:4:3: error: layout: duplicate-did
 implementations/supernova.json:4:3: warning: name-similarity: look-alike`},
 		// a DID in two letter cases is not in its one spelling, and is the same DID
-		{Name: "case did",
-			World: `base: [{listing: ada}]
-pr: [{listing: nova, host: ada.example, did: "did:web:Ada.example", key: ada}]
-`,
-			Want: `
+		{Name: "case did", Base: "{listing: ada}",
+			PR: `{listing: nova, host: ada.example, did: "did:web:Ada.example", key: ada}`, Want: `
 implementations/nova.json:4:3: error: layout: did-spelling
 implementations/nova.json:4:3: error: layout: duplicate-did`},
 		// one capital letter alone
-		{Name: "capital did", World: `pr: [{listing: nova, did: "did:web:Nova.example"}]`,
+		{Name: "capital did", PR: `{listing: nova, did: "did:web:Nova.example"}`,
 			Want: `implementations/nova.json:4:3: error: layout: did-spelling`,
 			Says: []string{`fix: set tool_did to "did:web:nova.example"`}},
 		// a trailing dot, an underscore: neither resolves here
-		{Name: "dot did", World: `pr: [{listing: nova, did: "did:web:nova.example."}]`,
-			Want: `
+		{Name: "dot did", PR: `{listing: nova, did: "did:web:nova.example."}`, Want: `
 implementations/nova.json:4:3: error: layout: did-spelling
 implementations/nova.json:4:3: error: did-resolution: http-status`},
-		{Name: "underscore did", World: `pr: [{listing: nova, host: no_va.example}]`,
-			Want: `
+		{Name: "underscore did", PR: "{listing: nova, host: no_va.example}", Want: `
 implementations/nova.json:4:3: error: layout: did-spelling
 implementations/nova.json:12:3: error: schema: schema-format`,
 			Says: []string{`with an underscore, which no host name has`}},
-		{Name: "same did as two", World: `
-base:
-  - {listing: ada}
-  - {listing: bob, host: ada.example, key: ada}
-pr: [{listing: nova, host: ada.example, key: ada}]
-`,
-			Want: `
+		{Name: "same did as two", Base: "{listing: ada}, {listing: bob, host: ada.example, key: ada}",
+			PR: "{listing: nova, host: ada.example, key: ada}", Want: `
 implementations/bob.json: warning: layout: duplicate-did
 implementations/nova.json:4:3: error: layout: duplicate-did`,
 			Says: []string{`tool_did "did:web:ada.example" is listed by implementations/ada.json too, and of 1 more listing `}},
-		{Name: "no slug and no DID", World: `
-base: [{listing: ada, delete: [/slug, /tool_did]}]
-pr: [{listing: nova, delete: [/slug, /tool_did]}]
-`,
-			Want: `
+		{Name: "no slug and no DID", Base: "{listing: ada, delete: [/slug, /tool_did]}",
+			PR: "{listing: nova, delete: [/slug, /tool_did]}", Want: `
 implementations/ada.json:1:1: warning: layout: slug-mismatch
 implementations/ada.json:1:1: warning: schema: schema-required
 implementations/ada.json:1:1: warning: schema: schema-required
@@ -254,27 +175,22 @@ implementations/nova.json:1:1: error: schema: schema-required`},
 		// the fix names the path that the members ask for, if it is free
 		{Name: "right name", World: `pr: [{listing: nova}, {move: [implementations/nova.json, implementations/nova.jsn]}]`,
 			Want: `implementations/nova.jsn:1:1: error: layout: misplaced-file`, Says: []string{`fix: oap-gate check --worktree --fix, or name it implementations/nova.json$`}},
-		{Name: "right name that is taken", World: `
-base: [{listing: ada}]
-pr: [{write: implementations/ada.jsn, text: '{"slug": "ada"}'}]
-`,
-			Only: "layout", Want: `
+		{Name: "right name that is taken", Base: "{listing: ada}",
+			PR: `{write: implementations/ada.jsn, text: '{"slug": "ada"}'}`, Only: "layout", Want: `
 implementations/ada.jsn:1:1: error: layout: misplaced-file
-implementations/ada.jsn:1:2: error: layout: duplicate-slug`, Says: []string{`fix: take it out of implementations/, or name it implementations/<slug>.json, with`}},
+implementations/ada.jsn:1:2: error: layout: duplicate-slug`,
+			Says: []string{`fix: take it out of implementations/, or name it implementations/<slug>.json, with`}},
 		{Name: "no right name", World: `pr: [{write: implementations/ada.jsn, text: '{"slug": "a"}'}]`,
 			Only: "layout", Want: `implementations/ada.jsn:1:1: error: layout: misplaced-file`, Says: []string{`fix: take it out of implementations/, or name it implementations/<slug>.json, with`}},
 		{Name: "right name of a listing", World: `pr: [{listing: nova, set: {/slug: supernova}}]`, Only: "layout",
 			Want: `implementations/nova.json:2:3: error: layout: slug-mismatch`, Says: []string{`fix: set slug to "nova", or name the file implementations/supernova.json$`}},
-		{Name: "right name of a listing that is merged", World: `
-base: [{listing: ada}]
-pr: [{reissue: ada, set: {/slug: supernova}}]
-`, Only: "layout",
-			Want: `implementations/ada.json:2:3: error: layout: slug-mismatch`, Says: []string{`fix: set slug to "ada", or rename the file$`}},
-		{Name: "right name of a revocation", World: `
-base: [{listing: ada}]
-pr: [{revoke: ada, path: revocations/ada.json}]
-`,
-			Want: `revocations/ada.json:1:1: error: layout: misplaced-file`, Says: []string{`name it revocations/ada-0ee9e6ecb821a8e4eb7478a361b11af2dd4e4e1399aa4f0cc041538c028db54f.json$`}},
+		{Name: "right name of a listing that is merged", Base: "{listing: ada}",
+			PR: "{reissue: ada, set: {/slug: supernova}}", Only: "layout",
+			Want: `implementations/ada.json:2:3: error: layout: slug-mismatch`,
+			Says: []string{`fix: set slug to "ada", or rename the file$`}},
+		{Name: "right name of a revocation", Base: "{listing: ada}", PR: "{revoke: ada, path: revocations/ada.json}",
+			Want: `revocations/ada.json:1:1: error: layout: misplaced-file`,
+			Says: []string{`name it revocations/ada-0ee9e6ecb821a8e4eb7478a361b11af2dd4e4e1399aa4f0cc041538c028db54f.json$`}},
 		{Name: "right name of a revocation with another hash", World: `
 base: [{listing: ada}]
 pr: [{revoke: ada, path: "revocations/ada-1111111111111111111111111111111111111111111111111111111111111111.json"}]
@@ -292,41 +208,32 @@ pr: [{revoke: ada, path: "revocations/ada-11111111111111111111111111111111111111
 			Want: `workflow-anchors/a.txt:1:1: error: layout: misplaced-file`, Says: []string{`may contain only workflow-anchors/<slug>.json`}},
 		// an executable listing is read too
 		{Name: "executable, another slug",
-			World: `pr: [{write: implementations/nova.json, text: '{"slug": "bob"}', mode: "100755"}]`, Only: "layout",
-			Want: `
+			PR: `{write: implementations/nova.json, text: '{"slug": "bob"}', mode: "100755"}`, Only: "layout", Want: `
 implementations/nova.json:1:1: error: layout: file-mode
 implementations/nova.json:1:2: error: layout: slug-mismatch`},
 		{Name: "executable", World: `pr: [{write: implementations/nova.json, text: "{", mode: "100755"}]`, Want: `implementations/nova.json:1:2: error: layout: file-mode`},
-		{Name: "an odd spelling that stands", World: `
-base: [{listing: ada, set: {/tool_did: "did:web:ADA.example"}}]
-pr: [{reissue: ada, set: {/tool_did: "did:web:ADA.example"}}]
-`, Only: "layout",
-			Want: `implementations/ada.json:4:3: warning: layout: did-spelling`, Says: []string{`; the base tree has it already, and no re-issue can fix it `}},
-		{Name: "an odd spelling that comes", World: `
-base: [{listing: ada}]
-pr: [{reissue: ada, set: {/tool_did: "did:web:ADA.example"}}]
-`, Only: "layout", Want: `implementations/ada.json:4:3: error: layout: did-spelling`},
-		{Name: "a slug that stands", World: `
-base: [{listing: ada, set: {/slug: bob}}]
-pr: [{reissue: ada, set: {/slug: bob}}]
-`, Only: "layout reissue", Want: `implementations/ada.json:2:3: warning: layout: slug-mismatch`},
-		{Name: "a slug that a re-issue changes", World: `
-base: [{listing: ada}]
-pr: [{reissue: ada, set: {/slug: bob}}]
-`, Only: "layout reissue", Want: `implementations/ada.json:2:3: error: reissue: slug-changed`},
-		{Name: "a slug that a re-issue changes, and a spelling", World: `
-base: [{listing: ada}]
-pr: [{reissue: ada, set: {/slug: bob, /tool_did: "did:web:ADA.example"}}]
-`, Only: "layout reissue", Want: `
+		{Name: "an odd spelling that stands", Base: `{listing: ada, set: {/tool_did: "did:web:ADA.example"}}`,
+			PR: `{reissue: ada, set: {/tool_did: "did:web:ADA.example"}}`, Only: "layout",
+			Want: `implementations/ada.json:4:3: warning: layout: did-spelling`,
+			Says: []string{`; the base tree has it already, and no re-issue can fix it `}},
+		{Name: "an odd spelling that comes", Base: "{listing: ada}",
+			PR: `{reissue: ada, set: {/tool_did: "did:web:ADA.example"}}`, Only: "layout",
+			Want: `implementations/ada.json:4:3: error: layout: did-spelling`},
+		{Name: "a slug that stands", Base: "{listing: ada, set: {/slug: bob}}", PR: "{reissue: ada, set: {/slug: bob}}",
+			Only: "layout reissue", Want: `implementations/ada.json:2:3: warning: layout: slug-mismatch`},
+		{Name: "a slug that a re-issue changes", Base: "{listing: ada}", PR: "{reissue: ada, set: {/slug: bob}}",
+			Only: "layout reissue", Want: `implementations/ada.json:2:3: error: reissue: slug-changed`},
+		{Name: "a slug that a re-issue changes, and a spelling", Base: "{listing: ada}",
+			PR: `{reissue: ada, set: {/slug: bob, /tool_did: "did:web:ADA.example"}}`, Only: "layout reissue", Want: `
 implementations/ada.json:4:3: error: layout: did-spelling
 implementations/ada.json:1:1: error: reissue: did-id-differs
 implementations/ada.json:2:3: error: reissue: slug-changed
 implementations/ada.json:4:3: error: reissue: did-changed`},
 		// a mode that stands is a fault of the base tree if a re-issue keeps it, and no excuse for another record
-		{Name: "an executable listing is renewed", World: `
-base: [{write: implementations/ada.json, text: '{"slug": "ada"}', mode: "100755"}]
-pr: [{write: implementations/ada.json, text: '{"slug": "ada", "x": 1}', mode: "100755"}]
-`, Only: "layout", Want: `implementations/ada.json:1:1: warning: layout: file-mode`,
+		{Name: "an executable listing is renewed",
+			Base: `{write: implementations/ada.json, text: '{"slug": "ada"}', mode: "100755"}`,
+			PR:   `{write: implementations/ada.json, text: '{"slug": "ada", "x": 1}', mode: "100755"}`, Only: "layout",
+			Want: `implementations/ada.json:1:1: warning: layout: file-mode`,
 			Says: []string{`; the base tree has it already, and no re-issue can fix it`}},
 		{Name: "an executable revocation is edited", World: `
 base: [{write: revocations/ada-1111111111111111111111111111111111111111111111111111111111111111.json, text: "{}",
@@ -336,16 +243,13 @@ pr: [{write: revocations/ada-111111111111111111111111111111111111111111111111111
   mode: "100755"}]
 `, Only: "layout",
 			Want: `revocations/ada-1111111111111111111111111111111111111111111111111111111111111111.json:1:1: error: layout: file-mode`},
-		{Name: "an executable README.md that stands", World: `
-base: [{listing: ada}, {write: revocations/README.md, text: "#!/bin/sh", mode: "100755"}]
-pr: [{listing: nova}]
-`, Only: "layout", Want: `revocations/README.md: warning: layout: file-mode`},
+		{Name: "an executable README.md that stands",
+			Base: `{listing: ada}, {write: revocations/README.md, text: "#!/bin/sh", mode: "100755"}`,
+			PR:   "{listing: nova}", Only: "layout", Want: `revocations/README.md: warning: layout: file-mode`},
 		{Name: "a device is renewed", World: `{base: [{listing: con}], pr: [{reissue: con}]}`, Only: "layout",
 			Want: `pass`},
-		{Name: "a witness's entry is edited", World: `
-base: [{listing: ada, level: L4}, {peer-witness: ada}]
-pr: [{edit: peer-witnesses/ada.json, set: {/name: Eve}}]
-`, Only: "layout", Want: `pass`},
+		{Name: "a witness's entry is edited", Base: "{listing: ada, level: L4}, {peer-witness: ada}",
+			PR: "{edit: peer-witnesses/ada.json, set: {/name: Eve}}", Only: "layout", Want: `pass`},
 		{Name: "the DID of a listing that only single commits touch", World: `
 base: [{listing: ada}]
 pr:
@@ -358,337 +262,203 @@ pr:
 		{Name: "a device's revocation", World: `{base: [{listing: con}], pr: [{revoke: con}]}`,
 			Only: "layout", Want: `pass`},
 		// an entry of the witnesses' directory copies a listing that can be read
-		{Name: "witness broken", World: `
-base:
-  - {listing: ada, level: L4}
-  - {write: implementations/ada.json, text: "{"}
-pr: [{write: peer-witnesses/ada.json, text: '{"slug": "ada"}'}]
-`, Only: "layout", Want: `
+		{Name: "witness broken", Base: `{listing: ada, level: L4}, {write: implementations/ada.json, text: "{"}`,
+			PR: `{write: peer-witnesses/ada.json, text: '{"slug": "ada"}'}`, Only: "layout", Want: `
 implementations/ada.json:1:2: warning: layout: json-syntax
 peer-witnesses/ada.json:1:1: error: layout: witness-not-listed`},
-		{Name: "witness expires now", World: `
-base:
-  - {listing: ada, level: L4, not_after: "2026-06-01T12:00:00Z"}
-pr: [{peer-witness: ada}]
-`, Only: "layout", Want: `peer-witnesses/ada.json:1:1: error: layout: witness-not-current`},
-		{Name: "witness expires in a second", World: `
-base:
-  - {listing: ada, level: L4, not_after: "2026-06-01T12:00:01Z"}
-pr: [{peer-witness: ada}]
-`, Only: "layout", Want: `pass`},
+		{Name: "witness expires now", Base: `{listing: ada, level: L4, not_after: "2026-06-01T12:00:00Z"}`,
+			PR: "{peer-witness: ada}", Only: "layout",
+			Want: `peer-witnesses/ada.json:1:1: error: layout: witness-not-current`},
+		{Name: "witness expires in a second", Base: `{listing: ada, level: L4, not_after: "2026-06-01T12:00:01Z"}`,
+			PR: "{peer-witness: ada}", Only: "layout", Want: `pass`},
 		// a slug that stands in another listing's text, which is a standing fault
-		{Name: "same slug",
-			World: `base: [{listing: ada, set: {/slug: nova}}]
-pr: [{listing: nova}]
-`,
-			Want: `
+		{Name: "same slug", Base: "{listing: ada, set: {/slug: nova}}", PR: "{listing: nova}", Want: `
 implementations/ada.json:2:3: warning: layout: slug-mismatch
 implementations/nova.json:2:3: error: layout: duplicate-slug
 implementations/nova.json:2:3: warning: name-similarity: look-alike`},
 		// --- clones on other systems ---
 		// letter case, full folding, compatibility forms
-		{Name: "case twin",
-			World: `base:
-  - {listing: ada}
-  - {write: docs/guide.md, text: a}
-pr: [{write: docs/Guide.md, text: b}]
-`,
-			Want: `
+		{Name: "case twin", Base: "{listing: ada}, {write: docs/guide.md, text: a}",
+			PR: "{write: docs/Guide.md, text: b}", Want: `
 docs/Guide.md: error: layout: case-twin
 docs/Guide.md: warning: append-only: governance`},
-		{Name: "sharp s",
-			World: `base:
-  - {listing: ada}
-  - {write: docs/strasse.md, text: a}
-pr: [{write: docs/straße.md, text: b}]
-`,
-			Want: `
+		{Name: "sharp s", Base: "{listing: ada}, {write: docs/strasse.md, text: a}",
+			PR: "{write: docs/straße.md, text: b}", Want: `
 docs/straße.md: error: layout: case-twin
 docs/straße.md: warning: append-only: governance`},
-		{Name: "wide",
-			World: `base:
-  - {listing: ada}
-  - {write: docs/guide.md, text: a}
-pr: [{write: docs/ｇuide.md, text: b}]
-`,
+		{Name: "wide", Base: "{listing: ada}, {write: docs/guide.md, text: a}", PR: "{write: docs/ｇuide.md, text: b}",
 			Want: `
 docs/ｇuide.md: error: layout: case-twin
 docs/ｇuide.md: warning: append-only: governance`},
-		{Name: "directory twin",
-			World: `base: [{listing: ada}]
-pr: [{write: Implementations/ada.json, text: b}]
-`,
-			Want: `
+		{Name: "directory twin", Base: "{listing: ada}", PR: "{write: Implementations/ada.json, text: b}", Want: `
 Implementations: error: layout: case-twin
 Implementations/ada.json: error: layout: case-twin
 Implementations/ada.json: warning: append-only: governance`},
-		{Name: "directory twin file",
-			World: `base: [{listing: ada}]
-pr: [{write: REVOCATIONS, text: b}]
-`,
-			Want: `
+		{Name: "directory twin file", Base: "{listing: ada}", PR: "{write: REVOCATIONS, text: b}", Want: `
 REVOCATIONS: error: layout: case-twin
 REVOCATIONS: warning: append-only: governance`},
-		{Name: "deep twin",
-			World: `base:
-  - {listing: ada}
-  - {write: docs/a/guide.md, text: a}
-pr: [{write: Docs/b/other.md, text: b}]
-`,
-			Want: `
+		{Name: "deep twin", Base: "{listing: ada}, {write: docs/a/guide.md, text: a}",
+			PR: "{write: Docs/b/other.md, text: b}", Want: `
 Docs: error: layout: case-twin
 Docs/b/other.md: warning: append-only: governance`},
 		// a twin that stands already blocks nobody
 		{Name: "standing twin",
-			World: `base:
-  - {listing: ada}
-  - {write: docs/guide.md, text: a}
-  - {write: docs/Guide.md, text: a}
-pr: [{listing: nova}]
-`,
-			Want: `docs/Guide.md: warning: layout: case-twin`},
+			Base: "{listing: ada}, {write: docs/guide.md, text: a}, {write: docs/Guide.md, text: a}",
+			PR:   "{listing: nova}", Want: `docs/Guide.md: warning: layout: case-twin`},
 		// the odd one of two stands already: alone, as a directory of two files, next to its twin
 		{Name: "the odd one was first",
 			World: `{base: [{write: docs/Guide.md, text: a}], pr: [{write: docs/guide.md, text: b}]}`,
 			Want: `
 docs/guide.md: error: layout: case-twin
 docs/guide.md: warning: append-only: governance`},
-		{Name: "an odd directory was first", World: `
-base: [{write: Docs/a.md, text: a}, {write: Docs/b.md, text: a}]
-pr: [{write: docs/c.md, text: b}]
-`,
-			Want: `
+		{Name: "an odd directory was first", Base: "{write: Docs/a.md, text: a}, {write: Docs/b.md, text: a}",
+			PR: "{write: docs/c.md, text: b}", Want: `
 docs: error: layout: case-twin
 docs/c.md: warning: append-only: governance`},
-		{Name: "an odd directory was first, an odd file comes", World: `
-base: [{write: Docs/a.md, text: a}]
-pr: [{write: docs/B.md, text: b}, {write: docs/c.md, text: b}, {write: docs/d.md, text: b}]
-`,
-			Want: `
+		{Name: "an odd directory was first, an odd file comes", Base: "{write: Docs/a.md, text: a}",
+			PR: "{write: docs/B.md, text: b}, {write: docs/c.md, text: b}, {write: docs/d.md, text: b}", Want: `
 docs: error: layout: case-twin
 docs/B.md: warning: append-only: governance`},
-		{Name: "two spellings that folding leaves as they are", World: `
-base: [{write: docs/É.md, text: a}]
-pr: [{write: docs/é.md, text: b}]
-`,
-			Want: `
+		{Name: "two spellings that folding leaves as they are", Base: "{write: docs/É.md, text: a}",
+			PR: "{write: docs/é.md, text: b}", Want: `
 docs/é.md: error: layout: case-twin
 docs/é.md: warning: append-only: governance`},
-		{Name: "a standing twin changes", World: `
-base: [{write: docs/a.md, text: a}, {write: docs/A.md, text: a}]
-pr: [{write: docs/A.md, text: b}]
-`,
-			Want: `
+		{Name: "a standing twin changes", Base: "{write: docs/a.md, text: a}, {write: docs/A.md, text: a}",
+			PR: "{write: docs/A.md, text: b}", Want: `
 docs/A.md: warning: layout: case-twin
 docs/A.md: warning: append-only: governance`},
-		{Name: "a standing twin of a data directory that is not there", World: `
-bare: true
-base: [{listing: ada}, {write: Revocations/a.md, text: a}]
-pr: [{listing: nova}]
-`, Want: `Revocations: warning: layout: case-twin`},
-		{Name: "a standing twin of a data directory that comes as a file", World: `
-bare: true
-base: [{listing: ada}, {write: Revocations/a.md, text: a}]
-pr: [{write: revocations, text: none}]
-`, Only: "layout", Want: `
+		{Name: "a standing twin of a data directory that is not there", World: "bare: true",
+			Base: "{listing: ada}, {write: Revocations/a.md, text: a}", PR: "{listing: nova}",
+			Want: `Revocations: warning: layout: case-twin`},
+		{Name: "a standing twin of a data directory that comes as a file", World: "bare: true",
+			Base: "{listing: ada}, {write: Revocations/a.md, text: a}", PR: "{write: revocations, text: none}",
+			Only: "layout", Want: `
 Revocations: warning: layout: case-twin
 revocations:1:2: error: layout: folder-mode`},
-		{Name: "a standing twin gets a file", World: `
-base: [{write: Docs/a.md, text: a}, {write: docs/b.md, text: a}]
-pr: [{write: Docs/c.md, text: b}]
-`,
-			Want: `
+		{Name: "a standing twin gets a file", Base: "{write: Docs/a.md, text: a}, {write: docs/b.md, text: a}",
+			PR: "{write: Docs/c.md, text: b}", Want: `
 Docs: warning: layout: case-twin
 Docs/c.md: warning: append-only: governance`},
-		{Name: "a standing twin loses a file", World: `
-base: [{write: Docs/a.md, text: a}, {write: Docs/c.md, text: a}, {write: docs/b.md, text: a}]
-pr: [{remove: Docs/c.md}]
-`,
-			Want: `
+		{Name: "a standing twin loses a file",
+			Base: "{write: Docs/a.md, text: a}, {write: Docs/c.md, text: a}, {write: docs/b.md, text: a}",
+			PR:   "{remove: Docs/c.md}", Want: `
 Docs: warning: layout: case-twin
 Docs/c.md: warning: append-only: governance`},
-		{Name: "a twin comes and its twin goes", World: `
-base: [{write: Docs/a.md, text: a}]
-pr: [{move: [Docs/a.md, docs/a.md]}]
-`,
-			Want: `Docs/a.md: warning: append-only: governance`},
-		{Name: "three that are one, two of which stand", World: `
-base: [{write: docs/guide.md, text: a}, {write: docs/Guide.md, text: a}]
-pr: [{write: docs/GUIDE.md, text: b}]
-`,
-			Want: `
+		{Name: "a twin comes and its twin goes", Base: "{write: Docs/a.md, text: a}",
+			PR: "{move: [Docs/a.md, docs/a.md]}", Want: `Docs/a.md: warning: append-only: governance`},
+		{Name: "three that are one, two of which stand",
+			Base: "{write: docs/guide.md, text: a}, {write: docs/Guide.md, text: a}",
+			PR:   "{write: docs/GUIDE.md, text: b}", Want: `
 docs/GUIDE.md: error: layout: case-twin
 docs/Guide.md: warning: layout: case-twin
 docs/GUIDE.md: warning: append-only: governance`},
-		{Name: "three that are one, two of which stand, without the folded one", World: `
-base: [{write: docs/GUIDE.md, text: a}, {write: docs/GUide.md, text: a}]
-pr: [{write: docs/GUIDE.MD, text: b}]
-`,
-			Want: `
+		{Name: "three that are one, two of which stand, without the folded one",
+			Base: "{write: docs/GUIDE.md, text: a}, {write: docs/GUide.md, text: a}",
+			PR:   "{write: docs/GUIDE.MD, text: b}", Want: `
 docs/GUIDE.MD: error: layout: case-twin
 docs/GUide.md: warning: layout: case-twin
 docs/GUIDE.MD: warning: append-only: governance`,
 			Says: []string{`"docs/GUIDE.MD" and "docs/GUIDE.md" are one path`}},
-		{Name: "three that are one, one of which stands", World: `
-base: [{write: docs/Guide.md, text: a}]
-pr: [{write: docs/GUIDE.md, text: b}, {write: docs/guide.md, text: b}]
-`,
-			Want: `
+		{Name: "three that are one, one of which stands", Base: "{write: docs/Guide.md, text: a}",
+			PR: "{write: docs/GUIDE.md, text: b}, {write: docs/guide.md, text: b}", Want: `
 docs/GUIDE.md: error: layout: case-twin
 docs/guide.md: error: layout: case-twin
 docs/GUIDE.md: warning: append-only: governance`},
-		{Name: "three that are one", World: `
-pr: [{write: docs/GUIDE.md, text: b}, {write: docs/GUIDE.MD, text: b}, {write: docs/GUide.md, text: b}]
-`,
+		{Name: "three that are one",
+			PR: "{write: docs/GUIDE.md, text: b}, {write: docs/GUIDE.MD, text: b}, {write: docs/GUide.md, text: b}",
 			Want: `
 docs/GUIDE.md: error: layout: case-twin
 docs/GUide.md: error: layout: case-twin
 docs/GUIDE.MD: warning: append-only: governance`},
-		{Name: "twin of a data directory that is not there", World: `
-bare: true
-base: [{listing: ada}]
-pr: [{write: Revocations/a.md, text: b}]
-`,
-			Want: `
+		{Name: "twin of a data directory that is not there", World: "bare: true", Base: "{listing: ada}",
+			PR: "{write: Revocations/a.md, text: b}", Want: `
 Revocations: error: layout: case-twin
 Revocations/a.md: warning: append-only: governance`},
 		// names that no clone can hold there: new ones
-		{Name: "colons", World: `
-base: [{listing: ada}, {write: "a:b", text: a}]
-pr: [{write: "a:b", text: b}, {write: ":c", text: b}]
-`, Only: "layout", Want: `\x3ac: error: layout: path-character`, Says: []string{`":c" holds ":"`}},
+		{Name: "colons", Base: `{listing: ada}, {write: "a:b", text: a}`,
+			PR: `{write: "a:b", text: b}, {write: ":c", text: b}`, Only: "layout",
+			Want: `\x3ac: error: layout: path-character`, Says: []string{`":c" holds ":"`}},
 		// names of devices
-		{Name: "device", World: `pr: [{listing: aux}]`,
-			Want: `implementations/aux.json:2:3: error: layout: device-name`},
-		{Name: "device lpt", World: `pr: [{listing: lpt0}]`,
-			Want: `implementations/lpt0.json:2:3: error: layout: device-name`},
-		{Name: "device anchor",
-			World: `base: [{listing: ada}]
-pr: [{anchor: com9, coordinator: ada}]
-`,
+		{Name: "device", PR: "{listing: aux}", Want: `implementations/aux.json:2:3: error: layout: device-name`},
+		{Name: "device lpt", PR: "{listing: lpt0}", Want: `implementations/lpt0.json:2:3: error: layout: device-name`},
+		{Name: "device anchor", Base: "{listing: ada}", PR: "{anchor: com9, coordinator: ada}",
 			Want: `workflow-anchors/com9.json:2:3: error: layout: device-name`},
 		// ... but of one that stands so, a copy in the directory of witnesses is no new slug
 		{Name: "device witness",
-			World: `base: [{listing: con, level: L4, witness: [ada]}, {listing: ada, level: L4, witness: [con]}]
-pr: [{peer-witness: con}]
-`,
-			Want: `pass`},
+			Base: "{listing: con, level: L4, witness: [ada]}, {listing: ada, level: L4, witness: [con]}",
+			PR:   "{peer-witness: con}", Want: `pass`},
 		// com10 and console are none
-		{Name: "no device",
-			World: `pr:
-  - {listing: com10}
-  - {listing: console}
-`,
-			Want: `pass`},
+		{Name: "no device", PR: "{listing: com10}, {listing: console}", Want: `pass`},
 		// --- the directory of witnesses ---
 		// a copy of a listing that this pull request brings
 		{Name: "witness unlisted",
-			World: `base:
-  - {listing: ada, level: L4, witness: [bob]}
-  - {listing: bob, level: L4, witness: [ada]}
-pr:
-  - {listing: nova, level: L4, witness: [ada]}
-  - {peer-witness: nova}
-`,
+			Base: "{listing: ada, level: L4, witness: [bob]}, {listing: bob, level: L4, witness: [ada]}",
+			PR:   "{listing: nova, level: L4, witness: [ada]}, {peer-witness: nova}",
 			Want: `peer-witnesses/nova.json:1:1: error: layout: witness-not-listed`},
 		// one member differs
 		{Name: "witness differs",
-			World: `base:
-  - {listing: ada, level: L4, witness: [bob]}
-  - {listing: bob, level: L4, witness: [ada]}
-pr: [{peer-witness: ada, set: {/name: Not Ada}}]
-`,
+			Base: "{listing: ada, level: L4, witness: [bob]}, {listing: bob, level: L4, witness: [ada]}",
+			PR:   "{peer-witness: ada, set: {/name: Not Ada}}",
 			Want: `peer-witnesses/ada.json:3:3: error: layout: witness-differs`,
 			Says: []string{`peer-witnesses/ada.json:3:3: error: layout: `}},
 		// a member more, a member less
 		{Name: "witness more",
-			World: `base:
-  - {listing: ada, level: L4, witness: [bob]}
-  - {listing: bob, level: L4, witness: [ada]}
-pr: [{peer-witness: ada, set: {/provisional: false}}]
-`,
+			Base: "{listing: ada, level: L4, witness: [bob]}, {listing: bob, level: L4, witness: [ada]}",
+			PR:   "{peer-witness: ada, set: {/provisional: false}}",
 			Want: `peer-witnesses/ada.json:13:3: error: layout: witness-differs`},
 		{Name: "witness less",
-			World: `base:
-  - {listing: ada, level: L4, witness: [bob]}
-  - {listing: bob, level: L4, witness: [ada]}
-pr: [{peer-witness: ada, delete: [/contact]}]
-`,
+			Base: "{listing: ada, level: L4, witness: [bob]}, {listing: bob, level: L4, witness: [ada]}",
+			PR:   "{peer-witness: ada, delete: [/contact]}",
 			Want: `peer-witnesses/ada.json:1:1: error: layout: witness-differs`},
 		// another's listing under this name
 		{Name: "witness other",
-			World: `base:
-  - {listing: ada, level: L4, witness: [bob]}
-  - {listing: bob, level: L4, witness: [ada]}
-pr:
-  - {peer-witness: ada}
-  - {move: [peer-witnesses/ada.json, peer-witnesses/bob.json]}
-`,
-			Want: `
+			Base: "{listing: ada, level: L4, witness: [bob]}, {listing: bob, level: L4, witness: [ada]}",
+			PR:   "{peer-witness: ada}, {move: [peer-witnesses/ada.json, peer-witnesses/bob.json]}", Want: `
 peer-witnesses/bob.json:2:3: error: layout: slug-mismatch
 peer-witnesses/bob.json:8:3: error: layout: witness-differs`},
 		// a listing at L3
-		{Name: "witness l3",
-			World: `base: [{listing: ada, level: L3}]
-pr: [{peer-witness: ada}]
-`,
+		{Name: "witness l3", Base: "{listing: ada, level: L3}", PR: "{peer-witness: ada}",
 			Want: `peer-witnesses/ada.json:6:3: error: layout: witness-level`},
 		// an expired listing; a revoked one; one that this pull request revokes
 		{Name: "witness expired",
-			World: `base:
-  - {listing: ada, level: L4, witness: [bob], issued: -100d}
-  - {listing: bob, level: L4, witness: [ada]}
-pr: [{peer-witness: ada}]
-`,
-			Want: `
+			Base: "{listing: ada, level: L4, witness: [bob], issued: -100d}, {listing: bob, level: L4, witness: [ada]}",
+			PR:   "{peer-witness: ada}", Want: `
 peer-witnesses/ada.json:1:1: error: layout: witness-not-current
 registry: notice: revocations: not-in-force`},
 		{Name: "witness revoked",
-			World: `base:
-  - {listing: ada, level: L4, witness: [bob]}
-  - {listing: bob, level: L4, witness: [ada]}
-  - {revoke: ada}
-pr: [{peer-witness: ada}]
-`,
-			Want: `
+			Base: "{listing: ada, level: L4, witness: [bob]}, {listing: bob, level: L4, witness: [ada]}, {revoke: ada}",
+			PR:   "{peer-witness: ada}", Want: `
 peer-witnesses/ada.json:1:1: error: layout: witness-not-current
 registry: notice: revocations: not-in-force`},
 		{Name: "witness revoked here",
-			World: `base:
-  - {listing: ada, level: L4, witness: [bob]}
-  - {listing: bob, level: L4, witness: [ada]}
-pr:
-  - {peer-witness: ada}
-  - {revoke: ada}
-`,
+			Base: "{listing: ada, level: L4, witness: [bob]}, {listing: bob, level: L4, witness: [ada]}",
+			PR:   "{peer-witness: ada}, {revoke: ada}",
 			Want: `peer-witnesses/ada.json:1:1: error: layout: witness-not-current`},
 		// --- strict JSON ---
-		{Name: "duplicate", World: `pr: [{listing: nova, replace: {'"name": "Nova"': '"slug": "nova"'}}]`,
+		{Name: "duplicate", PR: `{listing: nova, replace: {'"name": "Nova"': '"slug": "nova"'}}`,
 			Want: `implementations/nova.json:3:3: error: layout: duplicate-member`,
 			Says: []string{`implementations/nova.json:3:3: error: layout: `}},
 		{Name: "duplicate escape",
-			World: `pr: [{listing: nova, replace: {'"name": "Nova"': '"sl\u0075g": "nova", "name": "Nova"'}}]`,
-			Want:  `implementations/nova.json:3:3: error: layout: duplicate-member`},
-		{Name: "utf8",
-			World: `pr: [{write: implementations/nova.json, text: '{"slug": "nova", "name": "', hex: "ff227d"}]`,
-			Want:  `implementations/nova.json:1:27: error: layout: invalid-utf8`},
-		{Name: "bom", World: `pr: [{write: implementations/nova.json, text: "\uFEFF{}"}]`,
+			PR:   `{listing: nova, replace: {'"name": "Nova"': '"sl\u0075g": "nova", "name": "Nova"'}}`,
+			Want: `implementations/nova.json:3:3: error: layout: duplicate-member`},
+		{Name: "utf8", PR: `{write: implementations/nova.json, text: '{"slug": "nova", "name": "', hex: "ff227d"}`,
+			Want: `implementations/nova.json:1:27: error: layout: invalid-utf8`},
+		{Name: "bom", PR: `{write: implementations/nova.json, text: "\uFEFF{}"}`,
 			Want: `implementations/nova.json:1:1: error: layout: byte-order-mark`,
 			Says: []string{`implementations/nova.json:1:1: error: layout: `,
 				`fix: oap-gate check --worktree --fix$`}},
-		{Name: "trailing", World: `pr: [{listing: nova, replace: {"\n}": "\n} {}"}}]`,
+		{Name: "trailing", PR: `{listing: nova, replace: {"\n}": "\n} {}"}}`,
 			Want: `implementations/nova.json:13:3: error: layout: trailing-text`},
-		{Name: "syntax", World: `pr: [{listing: nova, replace: {"\n}": ",\n}"}}]`,
+		{Name: "syntax", PR: `{listing: nova, replace: {"\n}": ",\n}"}}`,
 			Want: `implementations/nova.json:12:36: error: layout: json-syntax`},
-		{Name: "empty", World: `pr: [{write: implementations/nova.json, text: ""}]`,
+		{Name: "empty", PR: `{write: implementations/nova.json, text: ""}`,
 			Want: `implementations/nova.json:1:1: error: layout: json-syntax`},
-		{Name: "deep", World: `pr: [{write: implementations/nova.json, text: "[", repeat: 65}]`,
+		{Name: "deep", PR: `{write: implementations/nova.json, text: "[", repeat: 65}`,
 			Want: `implementations/nova.json:1:65: error: layout: nesting-too-deep`},
-		{Name: "large", World: `pr: [{write: implementations/nova.json, text: " ", repeat: 65537}]`,
+		{Name: "large", PR: `{write: implementations/nova.json, text: " ", repeat: 65537}`,
 			Want: `implementations/nova.json: error: layout: file-too-large`},
-		{Name: "bomb",
-			World: `pr: [{write: implementations/nova.json, text: "[[[[[[[[[[[[[[[[", repeat: 1000000}]`,
-			Want:  `implementations/nova.json: error: layout: file-too-large`},
+		{Name: "bomb", PR: `{write: implementations/nova.json, text: "[[[[[[[[[[[[[[[[", repeat: 1000000}`,
+			Want: `implementations/nova.json: error: layout: file-too-large`},
 		{Name: "number",
 			World: `pr:
   - {listing: nova, replace: {'"license": "Apache-2.0"': '"license": 11111111111111111111111111111111111111111111111111111111111111111'}}
@@ -701,34 +471,26 @@ pr:
 func TestFixes(t *testing.T) {
 	checktest.Run(t, []checktest.Case{
 		// a window of 91 days: one finding, with the date that is signed; the date passes
-		{Name: "long",
-			World: `pr: [{listing: nova, not_after: "+91d", set: {/expires_at: "2026-08-31T11:00:00Z"}}]`,
-			Want:  `implementations/nova.json:10:3: error: receipt-validity: window-too-long`,
-			Says:  []string{`fix: set expires_at to 2026-08-30T11:00:00Z, the date that the Receipt signs`}},
-		{Name: "long mended",
-			World: `pr: [{listing: nova, not_after: "+91d", set: {/expires_at: "2026-08-30T11:00:00Z"}}]`,
-			Want:  `pass`},
+		{Name: "long", PR: `{listing: nova, not_after: "+91d", set: {/expires_at: "2026-08-31T11:00:00Z"}}`,
+			Want: `implementations/nova.json:10:3: error: receipt-validity: window-too-long`,
+			Says: []string{`fix: set expires_at to 2026-08-30T11:00:00Z, the date that the Receipt signs`}},
+		{Name: "long mended", PR: `{listing: nova, not_after: "+91d", set: {/expires_at: "2026-08-30T11:00:00Z"}}`,
+			Want: `pass`},
 		// the same where the signed window is shorter than 90 days
 		{Name: "short",
-			World: `pr: [{listing: nova, not_after: "2026-07-01T11:00:00Z", set: {/expires_at: "2026-08-31T11:00:00Z"}}]`,
-			Want:  `implementations/nova.json:10:3: error: receipt-validity: window-too-long`,
-			Says:  []string{`fix: set expires_at to 2026-07-01T11:00:00Z, the date that the Receipt signs`}},
+			PR:   `{listing: nova, not_after: "2026-07-01T11:00:00Z", set: {/expires_at: "2026-08-31T11:00:00Z"}}`,
+			Want: `implementations/nova.json:10:3: error: receipt-validity: window-too-long`,
+			Says: []string{`fix: set expires_at to 2026-07-01T11:00:00Z, the date that the Receipt signs`}},
 		{Name: "short mended",
-			World: `pr: [{listing: nova, not_after: "2026-07-01T11:00:00Z", set: {/expires_at: "2026-07-01T11:00:00Z"}}]`,
-			Want:  `pass`},
+			PR:   `{listing: nova, not_after: "2026-07-01T11:00:00Z", set: {/expires_at: "2026-07-01T11:00:00Z"}}`,
+			Want: `pass`},
 		// somebody else's listing edited, or renamed: first how to take it back
-		{Name: "edited",
-			World: `base: [{listing: eve}]
-pr: [{edit: implementations/eve.json, set: {/contact: "mallory@eve.example"}}]
-`,
-			Want: `
+		{Name: "edited", Base: "{listing: eve}",
+			PR: `{edit: implementations/eve.json, set: {/contact: "mallory@eve.example"}}`, Want: `
 implementations/eve.json:8:3: error: reissue: receipt-unchanged
 implementations/eve.json:12:3: warning: reissue: unsigned-change`,
 			Says: []string{`fix: not yours\? git checkout [0-9a-f]{12} -- implementations/eve\.json \(and squash the branch if a commit changes it\); yours: sign a new Receipt`}},
-		{Name: "renamed",
-			World: `base: [{listing: eve}]
-pr: [{move: [implementations/eve.json, implementations/evil.json]}]
-`,
+		{Name: "renamed", Base: "{listing: eve}", PR: "{move: [implementations/eve.json, implementations/evil.json]}",
 			Want: `
 implementations/eve.json: error: append-only: deleted
 implementations/evil.json:2:3: error: layout: slug-mismatch`,
@@ -799,13 +561,8 @@ implementations/typographic.json:1:2: error: layout: json-syntax`,
 				`python.json:1:16: .*"True" is not JSON, which writes true`,
 			}},
 		// a wrong file name: the right one, which passes
-		{Name: "name",
-			World: `pr:
-  - {listing: nova}
-  - {move: [implementations/nova.json, implementations/Nova.txt]}
-`,
-			Want: `implementations/Nova.txt:1:1: error: layout: misplaced-file`,
-			Says: []string{
+		{Name: "name", PR: "{listing: nova}, {move: [implementations/nova.json, implementations/Nova.txt]}",
+			Want: `implementations/Nova.txt:1:1: error: layout: misplaced-file`, Says: []string{
 				`implementations/Nova.txt:1:1: error: layout: .*`,
 				`fix: oap-gate check --worktree --fix, or name it implementations/nova\.json$`,
 			}},

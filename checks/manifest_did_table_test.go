@@ -27,7 +27,7 @@ web:
 `,
 			Want: `pass`},
 		// a did:key has no host: that of the signed target.uri it must be
-		{Name: "key", World: `pr: [{listing: nova, did: key}]`,
+		{Name: "key", PR: "{listing: nova, did: key}",
 			Want: `implementations/nova.json:4:3: warning: domain-age: age-of-host`},
 		// the Receipt may lie anywhere if the Manifest names it
 		{Name: "named",
@@ -38,19 +38,17 @@ web:
 `,
 			Want: `pass`},
 		// the Manifest is of another DID; it has no DID; it has it with the host in another letter case
-		{Name: "other", World: `pr: [{listing: nova, manifest: {set: {/tool/did: "did:web:other.example"}}}]`,
+		{Name: "other", PR: `{listing: nova, manifest: {set: {/tool/did: "did:web:other.example"}}}`,
 			Want: `implementations/nova.json:4:3: error: manifest-did: manifest-did-differs`,
 			Says: []string{`implementations/nova.json:4:3: error: manifest-did: the Manifest.s tool.did is "did:web:other.example", the listing.s tool_did is "did:web:nova.example"`}},
-		{Name: "none", World: `pr: [{listing: nova, manifest: {delete: [/tool/did]}}]`,
+		{Name: "none", PR: "{listing: nova, manifest: {delete: [/tool/did]}}",
 			Want: `implementations/nova.json:4:3: error: manifest-did: manifest-did-differs`},
-		{Name: "case", World: `pr: [{listing: nova, manifest: {set: {/tool/did: "did:web:NOVA.example"}}}]`,
-			Want: `pass`},
+		{Name: "case", PR: `{listing: nova, manifest: {set: {/tool/did: "did:web:NOVA.example"}}}`, Want: `pass`},
 		// a Manifest that names another Receipt, and none: the first is a warning
 		{Name: "differs",
-			World: `pr: [{listing: nova, manifest: {set: {/conformance/receipt_uri: "https://nova.example/other.json"}}}]`,
-			Want:  `implementations/nova.json:7:3: warning: manifest-did: manifest-receipt-differs`},
-		{Name: "silent", World: `pr: [{listing: nova, manifest: {delete: [/conformance]}}]`,
-			Want: `pass`},
+			PR:   `{listing: nova, manifest: {set: {/conformance/receipt_uri: "https://nova.example/other.json"}}}`,
+			Want: `implementations/nova.json:7:3: warning: manifest-did: manifest-receipt-differs`},
+		{Name: "silent", PR: "{listing: nova, manifest: {delete: [/conformance]}}", Want: `pass`},
 		// the member of RFC 0026 section 12, alone, next to the other, and another URI than the other
 		{Name: "at the root",
 			World: `pr:
@@ -69,9 +67,8 @@ web:
 `,
 			Want: `pass`},
 		{Name: "both, different",
-			World: `pr: [{listing: nova, manifest: {set: {/conformance_receipt_uri: "https://nova.example/other.json"}}}]`,
-			Want:  `implementations/nova.json:5:3: error: manifest-did: receipt-uri-differs`,
-			Says: []string{
+			PR:   `{listing: nova, manifest: {set: {/conformance_receipt_uri: "https://nova.example/other.json"}}}`,
+			Want: `implementations/nova.json:5:3: error: manifest-did: receipt-uri-differs`, Says: []string{
 				`the Manifest's conformance.receipt_uri is "https://nova.example/oap-conformance-receipt.json" and its conformance_receipt_uri is "https://nova.example/other.json"; expected one URL`,
 				`fix: set both members to the URL of the signed Receipt, or remove conformance_receipt_uri`,
 			}},
@@ -95,19 +92,16 @@ web:
 `,
 			Want: `pass`},
 		// a level that the Receipt does not claim, and another suite; the suffix does not count
-		{Name: "claims more",
-			World: `pr: [{listing: nova, manifest: {set: {/conformance/claimed_levels: [L1, L4, L5-ORG]}}}]`,
-			Want:  `implementations/nova.json:5:3: warning: manifest-did: manifest-contradicts`,
-			Says: []string{
+		{Name: "claims more", PR: "{listing: nova, manifest: {set: {/conformance/claimed_levels: [L1, L4, L5-ORG]}}}",
+			Want: `implementations/nova.json:5:3: warning: manifest-did: manifest-contradicts`, Says: []string{
 				`conformance.claimed_levels of the Manifest has L4, L5-ORG; expected levels that the Receipt claims: L1`,
 				`fix: remove L4, L5-ORG from conformance.claimed_levels in the Manifest`,
 			}},
-		{Name: "claims a prefix", World: `pr: [{listing: nova, manifest: {set: {/conformance/claimed_levels: [L]}}}]`,
+		{Name: "claims a prefix", PR: "{listing: nova, manifest: {set: {/conformance/claimed_levels: [L]}}}",
 			Want: `implementations/nova.json:5:3: warning: manifest-did: manifest-contradicts`},
-		{Name: "other suite",
-			World: `pr: [{listing: nova, manifest: {set: {/conformance/suite_version: "1.3.0"}}}]`,
-			Want:  `implementations/nova.json:5:3: warning: manifest-did: manifest-contradicts`,
-			Says:  []string{`fix: set conformance.suite_version in the Manifest to "1.0.0"`}},
+		{Name: "other suite", PR: `{listing: nova, manifest: {set: {/conformance/suite_version: "1.3.0"}}}`,
+			Want: `implementations/nova.json:5:3: warning: manifest-did: manifest-contradicts`,
+			Says: []string{`fix: set conformance.suite_version in the Manifest to "1.0.0"`}},
 		{Name: "claims the same",
 			World: `pr:
   - {listing: nova, level: L1-NC, manifest: {set: {/conformance/claimed_levels: [L1], /conformance/suite_version: "1.0.0"}}}
@@ -115,20 +109,20 @@ web:
 			Want: `pass`},
 		// who claims less contradicts nothing; a suite that is not trusted is reported once
 		{Name: "claims less",
-			World: `pr: [{listing: nova, level: L3, manifest: {set: {/conformance/claimed_levels: [L1, L2-NC]}}}]`,
-			Want:  `pass`},
-		{Name: "claims L0",
-			World: `pr: [{listing: nova, level: L3, manifest: {set: {/conformance/claimed_levels: [L0]}}}]`, Want: `pass`},
+			PR:   "{listing: nova, level: L3, manifest: {set: {/conformance/claimed_levels: [L1, L2-NC]}}}",
+			Want: `pass`},
+		{Name: "claims L0", PR: "{listing: nova, level: L3, manifest: {set: {/conformance/claimed_levels: [L0]}}}",
+			Want: `pass`},
 		{Name: "claims to be a worker",
-			World: `pr: [{listing: nova, level: L3, manifest: {set: {/conformance/claimed_levels: [W1]}}}]`,
-			Want:  `implementations/nova.json:5:3: warning: manifest-did: manifest-contradicts`},
+			PR:   "{listing: nova, level: L3, manifest: {set: {/conformance/claimed_levels: [W1]}}}",
+			Want: `implementations/nova.json:5:3: warning: manifest-did: manifest-contradicts`},
 		{Name: "suite that is not trusted",
 			World: `pr:
   - {listing: nova, receipt: {set: {/suite/version: "2.0.0"}}, manifest: {set: {/conformance/suite_version: "1.0.0"}}}
 `,
 			Want: `implementations/nova.json:7:3: warning: receipt-claims: suite-not-trusted`},
-		{Name: "claims with a suffix",
-			World: `pr: [{listing: nova, manifest: {set: {/conformance/claimed_levels: [L1-NC]}}}]`, Want: `pass`},
+		{Name: "claims with a suffix", PR: "{listing: nova, manifest: {set: {/conformance/claimed_levels: [L1-NC]}}}",
+			Want: `pass`},
 		// a copy of the Manifest on a stranger's host
 		{Name: "copied",
 			World: `pr: [{listing: nova, set: {/manifest_uri: "https://stranger.example/m.json"}}]
@@ -199,7 +193,7 @@ web: [{edit: "https://nova.example/.well-known/oap-tool.json", to: "https://stra
 `,
 			Want: `implementations/nova.json:5:3: error: manifest-did: manifest-host`},
 		{Name: "user",
-			World: `pr: [{listing: nova, did: key, receipt: {set: {/target/uri: "https://nova.example@other.example/"}}}]`,
+			PR: `{listing: nova, did: key, receipt: {set: {/target/uri: "https://nova.example@other.example/"}}}`,
 			Want: `
 implementations/nova.json:5:3: error: manifest-did: manifest-host
 implementations/nova.json:4:3: warning: domain-age: age-of-host`},
@@ -248,14 +242,13 @@ func TestOneSpellingOwner(t *testing.T) {
 `
 	checktest.Run(t, []checktest.Case{
 		// an owner's: in the Receipt, in the Manifest, in the signature, in a revocation
-		{Name: "receipt",
-			World: `pr: [{listing: nova, receipt: {set: {/implementation/did: "did:web:NOVA.example."}}}]`,
-			Want:  `pass`},
-		{Name: "signature", World: `pr: [{listing: nova, by: "did:web:Nova.example#key-1"}]`,
+		{Name: "receipt", PR: `{listing: nova, receipt: {set: {/implementation/did: "did:web:NOVA.example."}}}`,
+			Want: `pass`},
+		{Name: "signature", PR: `{listing: nova, by: "did:web:Nova.example#key-1"}`,
 			Want: `implementations/nova.json:7:3: warning: receipt-signature: key-id-mismatch`},
-		{Name: "revocation",
-			World: base + `pr: [{revoke: ada, revocation: {set: {/revoked_by_did: "did:web:Ada.example:.well-known"}}}]`,
-			Want:  `pass`},
+		{Name: "revocation", World: base,
+			PR:   `{revoke: ada, revocation: {set: {/revoked_by_did: "did:web:Ada.example:.well-known"}}}`,
+			Want: `pass`},
 		// ... but not of another path, or with a query
 		{Name: "path",
 			World: `pr: [{listing: nova, did: "did:web:nova.example:tools:x", receipt: {set: {/implementation/did: "did:web:nova.example:tools:X"}}}]`,
@@ -269,31 +262,28 @@ implementations/nova.json:4:3: warning: domain-age: age-of-host`},
 implementations/nova.json:4:3: error: manifest-did: manifest-did-differs
 implementations/nova.json:5:3: warning: manifest-did: target-folder
 implementations/nova.json:4:3: warning: domain-age: age-of-host`},
-		{Name: "query",
-			World: `pr: [{listing: nova, receipt: {set: {/implementation/did: "did:web:nova.example?"}}}]`,
-			Want:  `implementations/nova.json:4:3: error: receipt-claims: receipt-did-differs`},
-		{Name: "signature query", World: `pr: [{listing: nova, by: "did:web:nova.example?x#key-1"}]`,
+		{Name: "query", PR: `{listing: nova, receipt: {set: {/implementation/did: "did:web:nova.example?"}}}`,
+			Want: `implementations/nova.json:4:3: error: receipt-claims: receipt-did-differs`},
+		{Name: "signature query", PR: `{listing: nova, by: "did:web:nova.example?x#key-1"}`,
 			Want: `implementations/nova.json:7:3: error: receipt-signature: not-signed`},
-		{Name: "revocation slash",
-			World: base + `pr: [{revoke: ada, revocation: {set: {/revoked_by_did: "did:web:ada.example:x"}}}]`,
-			Want:  `revocations/ada-94e5adb886f685db75aa29398706d2015e257628b2bb02a14368fcbd746948dd.json:7:3: error: revocations: not-authorised`},
+		{Name: "revocation slash", World: base,
+			PR:   `{revoke: ada, revocation: {set: {/revoked_by_did: "did:web:ada.example:x"}}}`,
+			Want: `revocations/ada-94e5adb886f685db75aa29398706d2015e257628b2bb02a14368fcbd746948dd.json:7:3: error: revocations: not-authorised`},
 		// an entry in another spelling that does not verify is the owner's all the same
 		{Name: "signature beside",
 			World: `pr: [{listing: nova, signed: {set: {/signatures/-: {by: "did:web:%6Eova.example#key-1", alg: EdDSA, value: "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"}}}}]`,
 			Want:  `implementations/nova.json:7:3: error: receipt-signature: signature-not-verified`},
 		// a witness's, which is one witness in however many spellings
-		{Name: "witness",
-			World: base + `pr: [{listing: nova, level: L4, witness: [{slug: ada, did: "did:web:%61da.example"}]}]`,
-			Want:  `pass`},
+		{Name: "witness", World: base,
+			PR: `{listing: nova, level: L4, witness: [{slug: ada, did: "did:web:%61da.example"}]}`, Want: `pass`},
 		{Name: "witness thrice",
 			World: base + `pr: [{listing: nova, level: L5, witness: [ada, {slug: ada, did: "did:web:ADA.example"}, {slug: ada, did: "did:web:ada.example:.well-known"}]}]`,
 			Want: `
 implementations/nova.json:6:3: error: peer-witnesses: too-few-witnesses
 implementations/nova.json:6:3: notice: external-audit: audit-declared`,
 			Says: []string{`they are one DID`}},
-		{Name: "witness query",
-			World: base + `pr: [{listing: nova, level: L4, witness: [{slug: ada, did: "did:web:ada.example?x"}]}]`,
-			Want: `
+		{Name: "witness query", World: base,
+			PR: `{listing: nova, level: L4, witness: [{slug: ada, did: "did:web:ada.example?x"}]}`, Want: `
 implementations/nova.json:6:3: error: peer-witnesses: too-few-witnesses
 implementations/nova.json:7:3: warning: peer-witnesses: witness-not-web`},
 		// a maintainer's, in the signature

@@ -10,23 +10,20 @@ import (
 func TestManifestReachability(t *testing.T) {
 	checktest.Run(t, []checktest.Case{
 		// no JSON, a member twice, a byte order mark, text behind, no object, too large: each with its place
-		{Name: "html", World: `pr: [{listing: nova, manifest: {body: "<!doctype html>"}}]`,
+		{Name: "html", PR: `{listing: nova, manifest: {body: "<!doctype html>"}}`,
 			Want: `implementations/nova.json:5:3: error: manifest-reachability: json-syntax`,
 			Says: []string{`manifest-reachability: https://nova.example/.well-known/oap-tool.json:1:1: `}},
 		{Name: "twice",
-			World: `pr: [{listing: nova, manifest: {replace: {'"risk_class"': '"oap_version": "2.0", "risk_class"'}}}]`,
-			Want:  `implementations/nova.json:5:3: error: manifest-reachability: duplicate-member`},
-		{Name: "bom", World: `pr: [{listing: nova, manifest: {body: "\uFEFF{}"}}]`,
+			PR:   `{listing: nova, manifest: {replace: {'"risk_class"': '"oap_version": "2.0", "risk_class"'}}}`,
+			Want: `implementations/nova.json:5:3: error: manifest-reachability: duplicate-member`},
+		{Name: "bom", PR: `{listing: nova, manifest: {body: "\uFEFF{}"}}`,
 			Want: `implementations/nova.json:5:3: error: manifest-reachability: byte-order-mark`},
-		{Name: "behind", World: `pr: [{listing: nova, manifest: {replace: {"\n}": "\n} {}"}}}]`,
+		{Name: "behind", PR: `{listing: nova, manifest: {replace: {"\n}": "\n} {}"}}}`,
 			Want: `implementations/nova.json:5:3: error: manifest-reachability: trailing-text`},
-		{Name: "array", World: `pr: [{listing: nova, manifest: {body: "[]"}}]`,
+		{Name: "array", PR: `{listing: nova, manifest: {body: "[]"}}`,
 			Want: `implementations/nova.json:5:3: error: manifest-reachability: manifest-no-object`},
-		{Name: "absent",
-			World: `pr: [{listing: nova}]
-web: [{url: "https://nova.example/.well-known/oap-tool.json", status: 404}]
-`,
-			Want: `implementations/nova.json:5:3: error: manifest-reachability: http-status`,
+		{Name: "absent", World: `web: [{url: "https://nova.example/.well-known/oap-tool.json", status: 404}]`,
+			PR: "{listing: nova}", Want: `implementations/nova.json:5:3: error: manifest-reachability: http-status`,
 			Says: []string{`fix: serve /.well-known/oap-tool.json with status 200 \(it answers 404\); if the Manifest has ` +
 				`another URL: oap-gate new SLUG URL`}},
 		{Name: "unsure",
@@ -50,20 +47,17 @@ func TestOffline(t *testing.T) {
 		return all
 	}
 	checktest.Run(t, with([]checktest.Case{
-		{Name: "a new listing", World: `pr: [{listing: nova}]`, Want: `pass`,
+		{Name: "a new listing", PR: "{listing: nova}", Want: `pass`,
 			Says: []string{`signed dates not judged: offline`}},
-		{Name: "expired", World: `pr: [{listing: nova, issued: -100d}]`,
+		{Name: "expired", PR: "{listing: nova, issued: -100d}",
 			Want: `implementations/nova.json:10:3: error: receipt-validity: expired`},
 		{Name: "a renewal", World: `{base: [{listing: ada}], pr: [{reissue: ada}]}`, Want: `pass`,
 			Says: []string{`signature not judged: offline`}},
-		{Name: "a renewal of the same second", World: `
-base: [{listing: ada}]
-pr: [{reissue: ada, issued: "2026-05-22T12:00:01Z"}]
-`, Want: `implementations/ada.json:9:3: error: reissue: receipt-not-newer`},
-		{Name: "a renewal two seconds later", World: `
-base: [{listing: ada}]
-pr: [{reissue: ada, issued: "2026-05-22T12:00:02Z"}]
-`, Want: `pass`},
+		{Name: "a renewal of the same second", Base: "{listing: ada}",
+			PR:   `{reissue: ada, issued: "2026-05-22T12:00:01Z"}`,
+			Want: `implementations/ada.json:9:3: error: reissue: receipt-not-newer`},
+		{Name: "a renewal two seconds later", Base: "{listing: ada}",
+			PR: `{reissue: ada, issued: "2026-05-22T12:00:02Z"}`, Want: `pass`},
 		{Name: "a revocation", World: `{base: [{listing: ada}], pr: [{revoke: ada}]}`, Want: `pass`,
 			Says: []string{`signatures not judged: offline`}},
 		{Name: "a revocation of what was never pinned", World: `

@@ -55,16 +55,10 @@ func TestPeerWitnessesBootstrap(t *testing.T) {
 	)
 	checktest.Run(t, []checktest.Case{
 		// a policy with only comments says nothing, and breaks nothing
-		{Name: "comments", World: `
-policy: "# none yet\n"
-pr: [{listing: nova}]
-`, Want: `pass`},
+		{Name: "comments", World: `policy: "# none yet\n"`, PR: "{listing: nova}", Want: `pass`},
 		// its renewal too
-		{Name: "policy, renewal",
-			World: policy + base + `  - {listing: nova, level: L4, co_signers: [mia, moe]}
-pr: [{reissue: nova}]
-`,
-			Want: `pass`},
+		{Name: "policy, renewal", World: policy + base + "  - {listing: nova, level: L4, co_signers: [mia, moe]}",
+			PR: "{reissue: nova}", Want: `pass`},
 		// one that has a witness needs no signature of theirs, nor is any document of theirs asked for
 		{Name: "policy, witnessed",
 			World: policy + base + `pr: [{listing: nova, level: L4, witness: [ada]}]
@@ -84,15 +78,12 @@ web:
 `,
 			Want: `implementations/nova.json:6:3: error: peer-witnesses: cosignature-missing`},
 		// a maintainer's signature of another algorithm is ignored
-		{Name: "policy, other algorithm",
-			World: policy + base + `pr: [{listing: nova, level: L4, co_signers: [mia, moe], signed: {set: {/signatures/1/alg: ES256}}}]`,
-			Want:  `implementations/nova.json:6:3: error: peer-witnesses: cosignature-missing`},
+		{Name: "policy, other algorithm", World: policy + base,
+			PR:   "{listing: nova, level: L4, co_signers: [mia, moe], signed: {set: {/signatures/1/alg: ES256}}}",
+			Want: `implementations/nova.json:6:3: error: peer-witnesses: cosignature-missing`},
 		// somebody else than the reference server
-		{Name: "policy, somebody else",
-			World: policy + base + `pr:
-  - {listing: else, level: L4, co_signers: [mia, moe]}
-  - {publish: nova}
-`,
+		{Name: "policy, somebody else", World: policy + base,
+			PR:   "{listing: else, level: L4, co_signers: [mia, moe]}, {publish: nova}",
 			Want: `implementations/else.json:6:3: error: peer-witnesses: too-few-witnesses`},
 		// a maintainer's DID Document is gone, or could not be had
 		{Name: "policy, signed, maintainer gone",
@@ -217,8 +208,7 @@ implementations/nova.json:1:1: inconclusive: domain-age: policy-unreadable
 ` + signed,
 			Want: exemptsNobody},
 		// a broken one blocks nobody else, and whoever proposes one is told
-		{Name: "not yaml, else", World: notYaml + base + `pr: [{listing: else, level: L4, witness: [ada]}]`,
-			Want: `
+		{Name: "not yaml, else", World: notYaml + base, PR: "{listing: else, level: L4, witness: [ada]}", Want: `
 implementations/else.json:1:1: inconclusive: manifest-did: policy-unreadable
 implementations/else.json:1:1: inconclusive: domain-age: policy-unreadable
 .github/gate-policy.yml:2:1: warning: peer-witnesses: policy-broken`},
@@ -227,12 +217,8 @@ implementations/else.json:1:1: inconclusive: domain-age: policy-unreadable
 .github/gate-policy.yml: warning: append-only: governance
 .github/gate-policy.yml: error: peer-witnesses: policy-unreadable`},
 		// with a record append-only refuses it
-		{Name: "proposed with a record",
-			World: base + `pr:
-  - {write: .github/gate-policy.yml, text: "maintainers: everybody\n"}
-  - {listing: else}
-`,
-			Want: `
+		{Name: "proposed with a record", World: base,
+			PR: `{write: .github/gate-policy.yml, text: "maintainers: everybody\n"}, {listing: else}`, Want: `
 .github/gate-policy.yml: error: append-only: mixed
 .github/gate-policy.yml: warning: peer-witnesses: policy-broken`,
 			Says: []string{`fix: fix the file in a pull request of its own; its schema: oap-gate schema gate-policy`}},
@@ -250,9 +236,8 @@ implementations/else.json:1:1: inconclusive: domain-age: policy-unreadable
 			Want: `.github/gate-policy.yml: warning: append-only: governance`},
 		// --- the reference server as a witness ---
 		// let in by this rule it counts for L4
-		{Name: "policy, listed, for l4",
-			World: policy + base + listed + `pr: [{listing: young, level: L4, witness: [nova]}]`,
-			Want:  `pass`},
+		{Name: "policy, listed, for l4", World: policy + base + listed,
+			PR: "{listing: young, level: L4, witness: [nova]}", Want: `pass`},
 		// ... and not for L5
 		{Name: "policy, listed, for l5", World: policy + base + listed + forL5,
 			Want: notAWitness,
@@ -329,28 +314,20 @@ pr: [{listing: young, level: L5, witness: [nova, ada, bob]}]
 			Want: notAWitness,
 			Says: []string{`peer witness "did:web:nova.example" does not count towards L5: its own Receipt carries no witness that verifies`}},
 		{Name: "begin, junk, other",
-			World: begin + junk + `  - {edit: .github/gate-policy.yml, replace: {nova.example: low.example}}
-pr: [{listing: young, level: L5, witness: [nova, ada, bob]}]
-`,
-			Want: notAWitness},
+			World: begin + junk + "  - {edit: .github/gate-policy.yml, replace: {nova.example: low.example}}",
+			PR:    "{listing: young, level: L5, witness: [nova, ada, bob]}", Want: notAWitness},
 		{Name: "begin, junk listed, gone",
 			World: begin + `  - {listing: nova, level: L4, co_signers: [mia], witness: [{slug: bob, key: mallory}, low]}
   - {commit: List}
 ` + gone,
 			Want: notAWitness},
-		{Name: "begin, junk, gone forced",
-			World: begin + junk + `  - {remove: .github/gate-policy.yml}
-pr: [{revoke: low, by: ada, witness: [nova, ada, bob]}]
-`,
-			Want: `
+		{Name: "begin, junk, gone forced", World: begin + junk + "  - {remove: .github/gate-policy.yml}",
+			PR: "{revoke: low, by: ada, witness: [nova, ada, bob]}", Want: `
 revocations/low-e5144065e61dd7d08d4a44ac22cfc3a5f2ba2dccad942140cdb2b19a51ef37c1.json:7:3: error: revocations: not-authorised
 revocations/low-e5144065e61dd7d08d4a44ac22cfc3a5f2ba2dccad942140cdb2b19a51ef37c1.json:13:5: warning: revocations: witness-not-counted`},
 		// it counts for L4
-		{Name: "begin, junk, gone l4",
-			World: begin + junk + `  - {remove: .github/gate-policy.yml}
-pr: [{listing: young, level: L4, witness: [nova]}]
-`,
-			Want: `pass`},
+		{Name: "begin, junk, gone l4", World: begin + junk + "  - {remove: .github/gate-policy.yml}",
+			PR: "{listing: young, level: L4, witness: [nova]}", Want: `pass`},
 		// with a witness it counts for L5, and so does who never was a reference server
 		{Name: "begin, witnessed, gone",
 			World: begin + `  - {listing: nova, level: L4, co_signers: [mia], witness: [stranger, ada]}

@@ -24,10 +24,8 @@ func TestPeerWitnessesL4Signature(t *testing.T) {
 		// --- the witness's own Receipt ---
 		// it claims a lower level than its listing
 		{Name: "by overclaimer",
-			World: base + `  - {listing: over, level: L4, witness: [ada], receipt: {set: {/claimed_levels: [L3]}}}
-pr: [{listing: nova, level: L4, witness: [over]}]
-`,
-			Want: `
+			World: base + "  - {listing: over, level: L4, witness: [ada], receipt: {set: {/claimed_levels: [L3]}}}",
+			PR:    "{listing: nova, level: L4, witness: [over]}", Want: `
 implementations/nova.json:6:3: error: peer-witnesses: too-few-witnesses
 implementations/nova.json:7:3: warning: peer-witnesses: witness-level`},
 		// it is another implementation's, whose key the witness has too
@@ -40,20 +38,14 @@ implementations/nova.json:6:3: error: peer-witnesses: too-few-witnesses
 implementations/nova.json:7:3: warning: peer-witnesses: witness-receipt`,
 			Says: []string{`its own Receipt is that of "did:web:ada.example"`}},
 		// it is signed by nobody's key, or its validity is over although the listing says otherwise
-		{Name: "by unsigned",
-			World: base + `  - {listing: fake, level: L4, witness: [ada], signing_key: other}
-pr: [{listing: nova, level: L4, witness: [fake]}]
-`,
-			Want: `
+		{Name: "by unsigned", World: base + "  - {listing: fake, level: L4, witness: [ada], signing_key: other}",
+			PR: "{listing: nova, level: L4, witness: [fake]}", Want: `
 implementations/nova.json:6:3: error: peer-witnesses: too-few-witnesses
 implementations/nova.json:7:3: warning: peer-witnesses: witness-receipt`},
-		{Name: "by outdated",
-			World: base + `  - {commit: Begin}
+		{Name: "by outdated", World: base + `  - {commit: Begin}
   - {at: -91d}
-  - {listing: old, level: L4, witness: [ada], set: {/expires_at: "2026-08-01T00:00:00Z"}}
-pr: [{listing: nova, level: L4, witness: [old]}]
-`,
-			Want: `
+  - {listing: old, level: L4, witness: [ada], set: {/expires_at: "2026-08-01T00:00:00Z"}}`,
+			PR: "{listing: nova, level: L4, witness: [old]}", Want: `
 implementations/nova.json:6:3: error: peer-witnesses: too-few-witnesses
 implementations/nova.json:7:3: warning: peer-witnesses: witness-not-listed`},
 		// it is gone: 4xx; whoever holds the domain now serves another DID Document
@@ -103,10 +95,8 @@ implementations/nova.json:7:3: warning: peer-witnesses: witness-evidence`,
 			Want: `implementations/nova.json:7:3: warning: peer-witnesses: witness-evidence`},
 		// --- the signature ---
 		// a signature that does not verify is an error although another one counts; without that entry it passes
-		{Name: "broken",
-			World: base + `pr: [{listing: nova, level: L4, witness: [ada, {slug: bob, key: other}]}]`,
-			Want:  `implementations/nova.json:7:3: error: peer-witnesses: witness-signature`,
-			Says: []string{
+		{Name: "broken", World: base, PR: "{listing: nova, level: L4, witness: [ada, {slug: bob, key: other}]}",
+			Want: `implementations/nova.json:7:3: error: peer-witnesses: witness-signature`, Says: []string{
 				`implementations/nova.json:7:3: error: peer-witnesses: peer witness "did:web:bob.example" is listed, but its signature does not verify`,
 				`fix: remove that entry from peer_witnesses`,
 			}},
@@ -138,9 +128,9 @@ pr: [{listing: nova, level: L4, witness: [{slug: dan, key: spare}]}]
 `,
 			Want: `implementations/nova.json:7:3: error: peer-witnesses: witness-signature`},
 		// no signature text at all
-		{Name: "no signature",
-			World: base + `pr: [{listing: nova, level: L4, witness: [ada], tamper: {set: {/peer_witnesses/0/signature: ""}}}]`,
-			Want:  `implementations/nova.json:7:3: error: peer-witnesses: witness-signature`},
+		{Name: "no signature", World: base,
+			PR:   `{listing: nova, level: L4, witness: [ada], tamper: {set: {/peer_witnesses/0/signature: ""}}}`,
+			Want: `implementations/nova.json:7:3: error: peer-witnesses: witness-signature`},
 		// ... and the Receipt cannot be fetched: the result is inconclusive, since another try may show more
 		{Name: "no signature, receipt 503",
 			World: base + `pr:
@@ -150,30 +140,21 @@ pr: [{listing: nova, level: L4, witness: [{slug: dan, key: spare}]}]
 implementations/nova.json:6:3: inconclusive: peer-witnesses: witness-open
 implementations/nova.json:7:3: warning: peer-witnesses: witness-evidence`},
 		// who stands there twice with one good signature and one bad: the bad one is an error
-		{Name: "twice one bad",
-			World: base + `pr: [{listing: nova, level: L4, witness: [ada, {slug: ada, key: other}]}]`,
-			Want:  `implementations/nova.json:7:3: error: peer-witnesses: witness-signature`},
+		{Name: "twice one bad", World: base, PR: "{listing: nova, level: L4, witness: [ada, {slug: ada, key: other}]}",
+			Want: `implementations/nova.json:7:3: error: peer-witnesses: witness-signature`},
 		// --- the domain ---
 		// a witness on the candidate's registrable domain is a warning; under one platform it is none
-		{Name: "same domain",
-			World: base + `  - {listing: one, host: one.corp.example, level: L4, witness: [ada]}
-pr: [{listing: nova, host: nova.corp.example, level: L4, witness: [one]}]
-`,
-			Want: `
+		{Name: "same domain", World: base + "  - {listing: one, host: one.corp.example, level: L4, witness: [ada]}",
+			PR: "{listing: nova, host: nova.corp.example, level: L4, witness: [one]}", Want: `
 implementations/nova.json:6:3: warning: peer-witnesses: witness-same-domain
 implementations/nova.json:4:3: notice: domain-age: age-of-parent`,
 			Says: []string{`warning: peer-witnesses: witness did:web:one.corp.example shares the domain corp.example with the candidate`}},
-		{Name: "same platform",
-			World: base + `  - {listing: one, host: one.github.io, level: L4, witness: [ada]}
-pr: [{listing: nova, host: nova.github.io, level: L4, witness: [one], provisional: true}]
-`,
+		{Name: "same platform", World: base + "  - {listing: one, host: one.github.io, level: L4, witness: [ada]}",
+			PR:   "{listing: nova, host: nova.github.io, level: L4, witness: [one], provisional: true}",
 			Want: `implementations/nova.json:12:3: notice: domain-age: provisional`},
 		// for a did:key the host of its Manifest stands in
-		{Name: "key same domain",
-			World: base + `  - {listing: one, host: one.corp.example, level: L4, witness: [ada]}
-pr: [{listing: nova, did: key, host: nova.corp.example, level: L4, witness: [one]}]
-`,
-			Want: `
+		{Name: "key same domain", World: base + "  - {listing: one, host: one.corp.example, level: L4, witness: [ada]}",
+			PR: "{listing: nova, did: key, host: nova.corp.example, level: L4, witness: [one]}", Want: `
 implementations/nova.json:6:3: warning: peer-witnesses: witness-same-domain
 implementations/nova.json:4:3: warning: domain-age: age-of-host`},
 		// --- how many ---

@@ -22,81 +22,55 @@ func TestPeerWitnessesL4Who(t *testing.T) {
 			Want: `pass`,
 			Says: []string{`the signature of 1 witness verified`}},
 		// L3 needs none
-		{Name: "l3", World: base + `pr: [{listing: nova, level: L3}]`,
-			Want: `pass`},
+		{Name: "l3", World: base, PR: "{listing: nova, level: L3}", Want: `pass`},
 		// no witness at all
-		{Name: "none", World: base + `pr: [{listing: nova, level: L4}]`,
-			Want: `implementations/nova.json:6:3: error: peer-witnesses: too-few-witnesses`,
-			Says: []string{
+		{Name: "none", World: base, PR: "{listing: nova, level: L4}",
+			Want: `implementations/nova.json:6:3: error: peer-witnesses: too-few-witnesses`, Says: []string{
 				`implementations/nova.json:6:3: error: peer-witnesses: no peer witness counts; L4 requires one`,
 				`RFC 0026 section 10`,
 			}},
 		// a witness at L5, or at a tier of L5, counts too
-		{Name: "l5 witness",
-			World: base + `  - {listing: big, level: L5, witness: [ada, bob, cyd]}
-  - {listing: org, level: L5-ORG, witness: [ada, bob, cyd]}
-pr:
-  - {listing: nova, level: L4, witness: [org]}
-  - {listing: mate, level: L4, witness: [big]}
-`,
-			Want: `pass`},
+		{Name: "l5 witness", World: base + `  - {listing: big, level: L5, witness: [ada, bob, cyd]}
+  - {listing: org, level: L5-ORG, witness: [ada, bob, cyd]}`,
+			PR: "{listing: nova, level: L4, witness: [org]}, {listing: mate, level: L4, witness: [big]}", Want: `pass`},
 		// a did:key may be witnessed
-		{Name: "key candidate", World: base + `pr: [{listing: nova, did: key, level: L4, witness: [ada]}]`,
+		{Name: "key candidate", World: base, PR: "{listing: nova, did: key, level: L4, witness: [ada]}",
 			Want: `implementations/nova.json:4:3: warning: domain-age: age-of-host`},
 		// a renewal needs its witness again
-		{Name: "renewal", World: base + `pr: [{reissue: cyd, witness: [bob]}]`,
-			Want: `pass`},
-		{Name: "renewal none", World: base + `pr: [{reissue: cyd, witness: []}]`,
+		{Name: "renewal", World: base, PR: "{reissue: cyd, witness: [bob]}", Want: `pass`},
+		{Name: "renewal none", World: base, PR: "{reissue: cyd, witness: []}",
 			Want: `implementations/cyd.json:6:3: error: peer-witnesses: too-few-witnesses`},
 		// --- what counts ---
 		// a witness at L3, published and not listed, or listed by this pull request alone
 		// at L5 by a Receipt that claims L1 only; at a variant of L5 by one that claims L5; by one without an end
 		{Name: "L5 by a Receipt of L1",
-			World: base + `  - {listing: odd, level: L5, witness: [ada], receipt: {set: {/claimed_levels: [L1]}}}
-pr: [{listing: nova, level: L4, witness: [odd]}]
-`,
-			Want: `
+			World: base + "  - {listing: odd, level: L5, witness: [ada], receipt: {set: {/claimed_levels: [L1]}}}",
+			PR:    "{listing: nova, level: L4, witness: [odd]}", Want: `
 implementations/nova.json:6:3: error: peer-witnesses: too-few-witnesses
 implementations/nova.json:7:3: warning: peer-witnesses: witness-level`,
 			Says: []string{`its own Receipt does not claim L5`}},
 		{Name: "L4 by a Receipt of L5",
-			World: base + `  - {listing: odd, level: L4, witness: [ada], receipt: {set: {/claimed_levels: [L5]}}}
-pr: [{listing: nova, level: L4, witness: [odd]}]
-`,
-			Want: `
+			World: base + "  - {listing: odd, level: L4, witness: [ada], receipt: {set: {/claimed_levels: [L5]}}}",
+			PR:    "{listing: nova, level: L4, witness: [odd]}", Want: `
 implementations/nova.json:6:3: error: peer-witnesses: too-few-witnesses
 implementations/nova.json:7:3: warning: peer-witnesses: witness-level`},
 		{Name: "L5 with a suffix by a Receipt of L5",
-			World: base + `  - {listing: odd, level: L5-ORG, witness: [ada], receipt: {set: {/claimed_levels: [L5]}}}
-pr: [{listing: nova, level: L4, witness: [odd]}]
-`,
-			Want: `pass`},
+			World: base + "  - {listing: odd, level: L5-ORG, witness: [ada], receipt: {set: {/claimed_levels: [L5]}}}",
+			PR:    "{listing: nova, level: L4, witness: [odd]}", Want: `pass`},
 		{Name: "by a Receipt without an end",
-			World: base + `  - {listing: odd, level: L4, witness: [ada], receipt: {delete: [/validity/not_after]}}
-pr: [{listing: nova, level: L4, witness: [odd]}]
-`,
-			Want: `pass`},
-		{Name: "by l3",
-			World: base + `  - {listing: low, level: L3}
-pr: [{listing: nova, level: L4, witness: [low]}]
-`,
+			World: base + "  - {listing: odd, level: L4, witness: [ada], receipt: {delete: [/validity/not_after]}}",
+			PR:    "{listing: nova, level: L4, witness: [odd]}", Want: `pass`},
+		{Name: "by l3", World: base + "  - {listing: low, level: L3}", PR: "{listing: nova, level: L4, witness: [low]}",
 			Want: `
 implementations/nova.json:6:3: error: peer-witnesses: too-few-witnesses
 implementations/nova.json:7:3: warning: peer-witnesses: witness-not-listed`},
-		{Name: "by stranger",
-			World: base + `pr:
-  - {publish: stranger, level: L4, witness: [ada]}
-  - {listing: nova, level: L4, witness: [stranger]}
-`,
+		{Name: "by stranger", World: base,
+			PR: "{publish: stranger, level: L4, witness: [ada]}, {listing: nova, level: L4, witness: [stranger]}",
 			Want: `
 implementations/nova.json:6:3: error: peer-witnesses: too-few-witnesses
 implementations/nova.json:7:3: warning: peer-witnesses: witness-not-listed`},
-		{Name: "by newcomer",
-			World: base + `pr:
-  - {listing: mate, level: L4, witness: [ada]}
-  - {listing: nova, level: L4, witness: [mate]}
-`,
-			Want: `
+		{Name: "by newcomer", World: base,
+			PR: "{listing: mate, level: L4, witness: [ada]}, {listing: nova, level: L4, witness: [mate]}", Want: `
 implementations/nova.json:6:3: error: peer-witnesses: too-few-witnesses
 implementations/nova.json:7:3: warning: peer-witnesses: witness-not-listed`},
 		// an entry in peer-witnesses/ makes nobody a witness: there is none for whom there is no listing
@@ -122,21 +96,16 @@ implementations/ada.json: warning: layout: duplicate-did
 implementations/nova.json:6:3: error: peer-witnesses: too-few-witnesses
 implementations/nova.json:7:3: warning: peer-witnesses: witness-receipt`},
 		// an expired one, a provisional one
-		{Name: "by expired",
-			World: base + `  - {commit: Begin}
+		{Name: "by expired", World: base + `  - {commit: Begin}
   - {at: -91d}
-  - {listing: old, level: L4, witness: [ada]}
-pr: [{listing: nova, level: L4, witness: [old]}]
-`,
-			Want: `
+  - {listing: old, level: L4, witness: [ada]}`,
+			PR: "{listing: nova, level: L4, witness: [old]}", Want: `
 implementations/nova.json:6:3: error: peer-witnesses: too-few-witnesses
 implementations/nova.json:7:3: warning: peer-witnesses: witness-expired
 registry: notice: revocations: not-in-force`},
 		{Name: "by provisional",
-			World: base + `  - {listing: pro, level: L4, witness: [ada], provisional: true, registered: -5d}
-pr: [{listing: nova, level: L4, witness: [pro]}]
-`,
-			Want: `
+			World: base + "  - {listing: pro, level: L4, witness: [ada], provisional: true, registered: -5d}",
+			PR:    "{listing: nova, level: L4, witness: [pro]}", Want: `
 implementations/nova.json:6:3: error: peer-witnesses: too-few-witnesses
 implementations/nova.json:7:3: warning: peer-witnesses: witness-provisional`},
 		// a revoked one, revoked in base or by this pull request
@@ -147,12 +116,7 @@ implementations/nova.json:7:3: warning: peer-witnesses: witness-provisional`},
 implementations/nova.json:6:3: error: peer-witnesses: too-few-witnesses
 implementations/nova.json:7:3: warning: peer-witnesses: witness-revoked
 registry: notice: revocations: not-in-force`},
-		{Name: "revoked here",
-			World: base + `pr:
-  - {revoke: ada}
-  - {listing: nova, level: L4, witness: [ada]}
-`,
-			Want: `
+		{Name: "revoked here", World: base, PR: "{revoke: ada}, {listing: nova, level: L4, witness: [ada]}", Want: `
 implementations/nova.json:6:3: error: peer-witnesses: too-few-witnesses
 implementations/nova.json:7:3: warning: peer-witnesses: witness-revoked`},
 		// a revocation of an earlier Receipt takes nothing from the witness
@@ -164,32 +128,24 @@ implementations/nova.json:7:3: warning: peer-witnesses: witness-revoked`},
 ` + one,
 			Want: `pass`},
 		// a slug in the text that is not the file's name is no way around a revocation
-		{Name: "revoked odd",
-			World: base + `  - {listing: odd, level: L4, witness: [ada], set: {/slug: even}}
-  - {revoke: odd}
-pr: [{listing: nova, level: L4, witness: [odd]}]
-`,
-			Want: `
+		{Name: "revoked odd", World: base + `  - {listing: odd, level: L4, witness: [ada], set: {/slug: even}}
+  - {revoke: odd}`,
+			PR: "{listing: nova, level: L4, witness: [odd]}", Want: `
 implementations/nova.json:6:3: error: peer-witnesses: too-few-witnesses
 implementations/nova.json:7:3: warning: peer-witnesses: witness-revoked
 implementations/odd.json:2:3: warning: layout: slug-mismatch
 registry: notice: revocations: not-in-force`},
 		// the candidate itself, on its renewal, also in another spelling of its DID
-		{Name: "by itself", World: base + `pr: [{reissue: ada, witness: [ada]}]`,
-			Want: `
+		{Name: "by itself", World: base, PR: "{reissue: ada, witness: [ada]}", Want: `
 implementations/ada.json:6:3: error: peer-witnesses: too-few-witnesses
 implementations/ada.json:7:3: warning: peer-witnesses: witness-is-candidate`},
-		{Name: "by itself spelt",
-			World: base + `pr: [{reissue: ada, witness: [{slug: ada, did: "did:web:ada.example."}]}]`,
-			Want: `
+		{Name: "by itself spelt", World: base,
+			PR: `{reissue: ada, witness: [{slug: ada, did: "did:web:ada.example."}]}`, Want: `
 implementations/ada.json:6:3: error: peer-witnesses: too-few-witnesses
 implementations/ada.json:7:3: warning: peer-witnesses: witness-is-candidate`},
 		// one that has the candidate's key, or one of its keys beside its own
-		{Name: "by twin",
-			World: base + `  - {listing: twin, level: L4, witness: [ada], key: nova}
-pr: [{listing: nova, level: L4, witness: [twin]}]
-`,
-			Want: `
+		{Name: "by twin", World: base + "  - {listing: twin, level: L4, witness: [ada], key: nova}",
+			PR: "{listing: nova, level: L4, witness: [twin]}", Want: `
 implementations/nova.json:6:3: error: peer-witnesses: too-few-witnesses
 implementations/nova.json:7:3: warning: peer-witnesses: witness-key-shared`},
 		// the same key, behind another that its type does not use
@@ -229,15 +185,11 @@ pr:
 implementations/nova.json:6:3: error: peer-witnesses: too-few-witnesses
 implementations/nova.json:7:3: warning: peer-witnesses: witness-key-shared`},
 		// a did:key cannot witness, nor what is no DID
-		{Name: "by key",
-			World: base + `  - {listing: kay, did: key, level: L4, witness: [ada]}
-pr: [{listing: nova, level: L4, witness: [kay]}]
-`,
-			Want: `
+		{Name: "by key", World: base + "  - {listing: kay, did: key, level: L4, witness: [ada]}",
+			PR: "{listing: nova, level: L4, witness: [kay]}", Want: `
 implementations/nova.json:6:3: error: peer-witnesses: too-few-witnesses
 implementations/nova.json:7:3: warning: peer-witnesses: witness-not-web`},
-		{Name: "by nobody",
-			World: base + `pr: [{listing: nova, level: L4, witness: [{slug: ada, did: somebody}]}]`,
+		{Name: "by nobody", World: base, PR: "{listing: nova, level: L4, witness: [{slug: ada, did: somebody}]}",
 			Want: `
 implementations/nova.json:6:3: error: peer-witnesses: too-few-witnesses
 implementations/nova.json:7:3: warning: peer-witnesses: witness-not-web`},
@@ -254,38 +206,20 @@ implementations/nova.json:7:3: warning: peer-witnesses: witness-algorithm`},
 func TestAttackWitness(t *testing.T) {
 	checktest.Run(t, []checktest.Case{
 		// a witness that vouches under the DID with a fragment, or as a did:key; in capitals it is the same DID
-		{Name: "fragment",
-			World: `base:
-  - {listing: ada, level: L4, witness: [bob]}
-  - {listing: bob, level: L4, witness: [ada]}
-pr: [{listing: nova, level: L4, witness: [{slug: ada, did: "did:web:ada.example#key-1"}]}]
-`,
-			Want: `
+		{Name: "fragment", Base: "{listing: ada, level: L4, witness: [bob]}, {listing: bob, level: L4, witness: [ada]}",
+			PR: `{listing: nova, level: L4, witness: [{slug: ada, did: "did:web:ada.example#key-1"}]}`, Want: `
 implementations/nova.json:6:3: error: peer-witnesses: too-few-witnesses
 implementations/nova.json:7:3: warning: peer-witnesses: witness-not-web`},
-		{Name: "case",
-			World: `base:
-  - {listing: ada, level: L4, witness: [bob]}
-  - {listing: bob, level: L4, witness: [ada]}
-pr: [{listing: nova, level: L4, witness: [{slug: ada, did: "did:web:ADA.example"}]}]
-`,
-			Want: `pass`},
+		{Name: "case", Base: "{listing: ada, level: L4, witness: [bob]}, {listing: bob, level: L4, witness: [ada]}",
+			PR: `{listing: nova, level: L4, witness: [{slug: ada, did: "did:web:ADA.example"}]}`, Want: `pass`},
 		{Name: "key",
-			World: `base:
-  - {listing: ada, level: L4, witness: [bob], did: key}
-  - {listing: bob, level: L4, witness: [ada]}
-pr: [{listing: nova, level: L4, witness: [ada]}]
-`,
-			Want: `
+			Base: "{listing: ada, level: L4, witness: [bob], did: key}, {listing: bob, level: L4, witness: [ada]}",
+			PR:   "{listing: nova, level: L4, witness: [ada]}", Want: `
 implementations/nova.json:6:3: error: peer-witnesses: too-few-witnesses
 implementations/nova.json:7:3: warning: peer-witnesses: witness-not-web`},
 		// a signature made for another candidate's Receipt is copied
-		{Name: "copied",
-			World: `base:
-  - {listing: ada, level: L4, witness: [bob]}
-  - {listing: bob, level: L4, witness: [ada]}
-pr: [{listing: nova, level: L4, witness: [{slug: ada, key: mallory}]}]
-`,
+		{Name: "copied", Base: "{listing: ada, level: L4, witness: [bob]}, {listing: bob, level: L4, witness: [ada]}",
+			PR:   "{listing: nova, level: L4, witness: [{slug: ada, key: mallory}]}",
 			Want: `implementations/nova.json:7:3: error: peer-witnesses: witness-signature`},
 		// a witness whose DID Document now holds the candidate's key too
 		{Name: "shared later",
@@ -300,15 +234,11 @@ web:
 implementations/nova.json:6:3: error: peer-witnesses: too-few-witnesses
 implementations/nova.json:7:3: warning: peer-witnesses: witness-key-shared`},
 		// a level beside the highest: L3 in the listing, L5 in the Receipt, so that no witness is asked for
-		{Name: "below",
-			World: `base: [{listing: ada}]
-pr: [{listing: nova, level: L3, receipt: {set: {/claimed_levels: [L3, L5]}}}]
-`,
+		{Name: "below", Base: "{listing: ada}",
+			PR:   "{listing: nova, level: L3, receipt: {set: {/claimed_levels: [L3, L5]}}}",
 			Want: `implementations/nova.json:6:3: warning: receipt-claims: level-not-highest`},
-		{Name: "below reissue",
-			World: `base: [{listing: ada, level: L3}]
-pr: [{reissue: ada, receipt: {set: {/claimed_levels: [L3, L5]}}}]
-`,
+		{Name: "below reissue", Base: "{listing: ada, level: L3}",
+			PR:   "{reissue: ada, receipt: {set: {/claimed_levels: [L3, L5]}}}",
 			Want: `implementations/ada.json:6:3: error: reissue: level-not-highest`},
 		// an auditor that is the candidate under its other spelling, or one of the witnesses
 		{Name: "auditor self",

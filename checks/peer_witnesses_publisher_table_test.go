@@ -123,9 +123,8 @@ revocations/bob-9d4ea007f3a56d6f2cec14396ca1d354ba580a7c2b4d6130ce7de9aae5a3b2ef
 		{Name: "name, forced", World: twoWitnesses + name + forced,
 			Want: `revocations/bob-9d4ea007f3a56d6f2cec14396ca1d354ba580a7c2b4d6130ce7de9aae5a3b2ef.json:7:3: error: revocations: not-authorised`},
 		// one implementation is listed once, also under the path that every host has
-		{Name: "twice",
-			World: twoWitnesses + `pr: [{listing: nova, did: "did:web:ada.example:.well-known", host: ada.example, key: ada}]`,
-			Want: `
+		{Name: "twice", World: twoWitnesses,
+			PR: `{listing: nova, did: "did:web:ada.example:.well-known", host: ada.example, key: ada}`, Want: `
 implementations/nova.json:4:3: error: layout: did-spelling
 implementations/nova.json:4:3: error: layout: duplicate-did`},
 		{Name: "once", World: twoWitnesses + `pr: [{listing: nova, did: "did:web:nova.example:.well-known"}]`,

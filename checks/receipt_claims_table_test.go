@@ -8,9 +8,9 @@ import (
 
 func TestReceiptClaims(t *testing.T) {
 	checktest.Run(t, []checktest.Case{
-		{Name: "surrogate", World: `pr: [{listing: nova, tamper: {replace: {'"1.0.0"': '"\ud800"'}}}]`,
+		{Name: "surrogate", PR: `{listing: nova, tamper: {replace: {'"1.0.0"': '"\ud800"'}}}`,
 			Want: `implementations/nova.json:7:3: error: receipt-claims: lone-surrogate`},
-		{Name: "infinite", World: `pr: [{listing: nova, tamper: {replace: {'"total": 42': '"total": 1e400'}}}]`,
+		{Name: "infinite", PR: `{listing: nova, tamper: {replace: {'"total": 42': '"total": 1e400'}}}`,
 			Want: `implementations/nova.json:7:3: error: receipt-claims: number-out-of-range`},
 		{Name: "twice",
 			World: `pr:
@@ -22,81 +22,74 @@ func TestReceiptClaims(t *testing.T) {
   - {listing: nova, tamper: {replace: {'"claimed_levels"': '"claimed\u005flevels": ["L5"], "claimed_levels"'}}}
 `,
 			Want: `implementations/nova.json:7:3: error: receipt-claims: duplicate-member`},
-		{Name: "array", World: `pr: [{listing: nova, tamper: {body: "[]"}}]`,
+		{Name: "array", PR: `{listing: nova, tamper: {body: "[]"}}`,
 			Want: `implementations/nova.json:7:3: error: receipt-claims: receipt-no-object`},
 		// a number that a double rounds is read as JavaScript reads it
-		{Name: "rounded", World: `pr: [{listing: nova, receipt: {set: {/run: 9007199254740993}}}]`,
+		{Name: "rounded", PR: "{listing: nova, receipt: {set: {/run: 9007199254740993}}}",
 			Want: `implementations/nova.json:7:3: warning: receipt-claims: rounded-number`},
 		// the receipt schema: a member missing, another type of receipt, a negative count
-		{Name: "missing", World: `pr: [{listing: nova, receipt: {delete: [/fixtures_hash]}}]`,
+		{Name: "missing", PR: "{listing: nova, receipt: {delete: [/fixtures_hash]}}",
 			Want: `implementations/nova.json:7:3: error: receipt-claims: receipt-schema`,
 			Says: []string{`the Receipt violates its schema at the root: `}},
-		{Name: "type", World: `pr: [{listing: nova, receipt: {set: {/type: revocation}}}]`,
+		{Name: "type", PR: "{listing: nova, receipt: {set: {/type: revocation}}}",
 			Want: `implementations/nova.json:7:3: error: receipt-claims: receipt-schema`},
-		{Name: "negative", World: `pr: [{listing: nova, receipt: {set: {/results_summary/failed: -1}}}]`,
+		{Name: "negative", PR: "{listing: nova, receipt: {set: {/results_summary/failed: -1}}}",
 			Want: `implementations/nova.json:7:3: error: receipt-claims: receipt-schema`,
 			Says: []string{`the Receipt violates its schema at "/results_summary/failed": `}},
-		{Name: "fixtures", World: `pr: [{listing: nova, receipt: {set: {/fixtures_hash: "sha256:0"}}}]`,
+		{Name: "fixtures", PR: `{listing: nova, receipt: {set: {/fixtures_hash: "sha256:0"}}}`,
 			Want: `implementations/nova.json:7:3: error: receipt-claims: receipt-schema`},
 		// somebody else's Receipt, honestly signed by this implementation
-		{Name: "did",
-			World: `pr: [{listing: nova, receipt: {set: {/implementation/did: "did:web:other.example"}}}]`,
-			Want:  `implementations/nova.json:4:3: error: receipt-claims: receipt-did-differs`,
-			Says:  []string{`implementations/nova.json:4:3: error: receipt-claims: the Receipt.s implementation.did is "did:web:other.example"`}},
+		{Name: "did", PR: `{listing: nova, receipt: {set: {/implementation/did: "did:web:other.example"}}}`,
+			Want: `implementations/nova.json:4:3: error: receipt-claims: receipt-did-differs`,
+			Says: []string{`implementations/nova.json:4:3: error: receipt-claims: the Receipt.s implementation.did is "did:web:other.example"`}},
 		// the name of a new listing is the signed one, in these very characters
-		{Name: "name", World: `pr: [{listing: nova, name: "Nova \u00dcber"}]`, Want: `pass`},
-		{Name: "other name", World: `pr: [{listing: nova, set: {/name: Bank of Nova}}]`,
+		{Name: "name", PR: `{listing: nova, name: "Nova \u00dcber"}`, Want: `pass`},
+		{Name: "other name", PR: "{listing: nova, set: {/name: Bank of Nova}}",
 			Want: `implementations/nova.json:3:3: error: receipt-claims: name-not-signed`,
 			Says: []string{`name is "Bank of Nova"; expected the Receipt's implementation.name "Nova"`,
 				`fix: set name to "Nova", or sign a Receipt with the name "Bank of Nova"`}},
-		{Name: "name in other letter case", World: `pr: [{listing: nova, set: {/name: NOVA}}]`,
+		{Name: "name in other letter case", PR: "{listing: nova, set: {/name: NOVA}}",
 			Want: `implementations/nova.json:3:3: error: receipt-claims: name-not-signed`},
-		{Name: "name with a blank", World: `pr: [{listing: nova, set: {/name: "Nova "}}]`,
+		{Name: "name with a blank", PR: `{listing: nova, set: {/name: "Nova "}}`,
 			Want: `implementations/nova.json:3:3: error: receipt-claims: name-not-signed`},
 		// no listing may have the signed name
-		{Name: "name of one letter",
-			World: `pr: [{listing: nova, receipt: {set: {/implementation/name: N}}}]`,
-			Want:  `implementations/nova.json:3:3: error: receipt-claims: name-not-signed`,
-			Says:  []string{`fix: sign a Receipt whose implementation.name has 2 to 80 characters`}},
-		{Name: "empty name", World: `pr: [{listing: nova, receipt: {set: {/implementation/name: ""}}}]`,
+		{Name: "name of one letter", PR: "{listing: nova, receipt: {set: {/implementation/name: N}}}",
 			Want: `implementations/nova.json:3:3: error: receipt-claims: name-not-signed`,
 			Says: []string{`fix: sign a Receipt whose implementation.name has 2 to 80 characters`}},
-		{Name: "no name", World: `pr: [{listing: nova, receipt: {delete: [/implementation/name]}}]`,
+		{Name: "empty name", PR: `{listing: nova, receipt: {set: {/implementation/name: ""}}}`,
+			Want: `implementations/nova.json:3:3: error: receipt-claims: name-not-signed`,
+			Says: []string{`fix: sign a Receipt whose implementation.name has 2 to 80 characters`}},
+		{Name: "no name", PR: "{listing: nova, receipt: {delete: [/implementation/name]}}",
 			Want: `implementations/nova.json:7:3: error: receipt-claims: receipt-schema`},
 		// a name that the schema refuses is not refused twice
-		{Name: "schema's name", World: `pr: [{listing: nova, set: {/name: N}}]`,
+		{Name: "schema's name", PR: "{listing: nova, set: {/name: N}}",
 			Want: `implementations/nova.json:3:3: error: schema: schema-minLength`},
-		{Name: "schema left out", Skip: "schema", World: `pr: [{listing: nova, set: {/name: N}}]`,
+		{Name: "schema left out", Skip: "schema", PR: "{listing: nova, set: {/name: N}}",
 			Want: `implementations/nova.json:3:3: error: receipt-claims: name-not-signed`},
 		// a merged name that differs stays, with a warning; reissue reports one that changes, where it runs
-		{Name: "merged name", World: `base: [{listing: nova, set: {/name: Supernova}}]
-pr: [{reissue: nova, set: {/name: Supernova}}]
-`,
+		{Name: "merged name", Base: "{listing: nova, set: {/name: Supernova}}",
+			PR:   "{reissue: nova, set: {/name: Supernova}}",
 			Want: `implementations/nova.json:3:3: warning: receipt-claims: name-not-signed`},
-		{Name: "changed name", Skip: "reissue", World: `base: [{listing: nova}]
-pr: [{reissue: nova, set: {/name: Supernova}}]
-`,
+		{Name: "changed name", Skip: "reissue", Base: "{listing: nova}", PR: "{reissue: nova, set: {/name: Supernova}}",
 			Want: `implementations/nova.json:3:3: error: receipt-claims: name-not-signed`},
 		// another suite, and a version that nobody trusts, as verify says it
-		{Name: "suite 2", World: `pr: [{listing: nova, receipt: {set: {/suite/version: "2.0.0"}}}]`,
+		{Name: "suite 2", PR: `{listing: nova, receipt: {set: {/suite/version: "2.0.0"}}}`,
 			Want: `implementations/nova.json:7:3: warning: receipt-claims: suite-not-trusted`,
 			Says: []string{`suite.version is "2.0.0", trusted are 1.x`}},
-		{Name: "own suite", World: `pr: [{listing: nova, receipt: {set: {/suite/name: my-suite}}}]`,
-			Want: `
+		{Name: "own suite", PR: "{listing: nova, receipt: {set: {/suite/name: my-suite}}}", Want: `
 implementations/nova.json:7:3: error: receipt-claims: receipt-schema
 implementations/nova.json:7:3: warning: receipt-claims: suite-not-trusted`,
 			Says: []string{`suite.name is "my-suite"; expected "oap-conformance-test-suite"`}},
-		{Name: "suite 1.3", World: `pr: [{listing: nova, receipt: {set: {/suite/version: "1.3.0"}}}]`, Want: `pass`},
+		{Name: "suite 1.3", PR: `{listing: nova, receipt: {set: {/suite/version: "1.3.0"}}}`, Want: `pass`},
 		// a suite that ran elsewhere: on the tester's machine, in another domain; on another host of the domain it is
 		// the owner's
-		{Name: "localhost", World: `pr: [{listing: nova, receipt: {set: {/target/uri: "http://localhost:3000"}}}]`,
+		{Name: "localhost", PR: `{listing: nova, receipt: {set: {/target/uri: "http://localhost:3000"}}}`,
 			Want: `implementations/nova.json:7:3: warning: receipt-claims: target-differs`,
 			Says: []string{`the suite ran against "http://localhost:3000", which is outside the domain of did:web:nova.example`}},
-		{Name: "elsewhere", World: `pr: [{listing: nova, receipt: {set: {/target/uri: "https://nova.example.evil.example/"}}}]`,
+		{Name: "elsewhere", PR: `{listing: nova, receipt: {set: {/target/uri: "https://nova.example.evil.example/"}}}`,
 			Want: `implementations/nova.json:7:3: warning: receipt-claims: target-differs`},
-		{Name: "staging",
-			World: `pr: [{listing: nova, receipt: {set: {/target/uri: "https://staging.nova.example:8443/v1"}}}]`,
-			Want:  `pass`},
+		{Name: "staging", PR: `{listing: nova, receipt: {set: {/target/uri: "https://staging.nova.example:8443/v1"}}}`,
+			Want: `pass`},
 		{Name: "on the Manifest's host",
 			World: `pr:
   - {listing: nova, set: {/manifest_uri: "https://api.other.example/m.json"}, receipt: {set: {/target/uri: "https://api.other.example/v1"}}}
@@ -104,13 +97,13 @@ web: [{edit: "https://nova.example/.well-known/oap-tool.json", to: "https://api.
 `,
 			Want: `pass`},
 		// a level that the Receipt does not claim; spelled otherwise; below the one claimed
-		{Name: "level", World: `pr: [{listing: nova, set: {/conformance_level: L2}}]`,
+		{Name: "level", PR: "{listing: nova, set: {/conformance_level: L2}}",
 			Want: `implementations/nova.json:6:3: error: receipt-claims: level-not-claimed`,
 			Says: []string{`implementations/nova.json:6:3: error: receipt-claims: conformance_level is "L2", the Receipt claims L1`}},
-		{Name: "below", World: `pr: [{listing: nova, level: L2, set: {/conformance_level: L1}}]`,
+		{Name: "below", PR: "{listing: nova, level: L2, set: {/conformance_level: L1}}",
 			Want: `implementations/nova.json:6:3: error: receipt-claims: level-not-claimed`},
 		// of two levels claimed the lower is listed: a warning
-		{Name: "lower", World: `pr: [{listing: nova, receipt: {set: {/claimed_levels: [L1, L2]}}}]`,
+		{Name: "lower", PR: "{listing: nova, receipt: {set: {/claimed_levels: [L1, L2]}}}",
 			Want: `implementations/nova.json:6:3: warning: receipt-claims: level-not-highest`},
 		// tiers of L5 stand on a claim of L5, with a warning
 		{Name: "tiers",
@@ -140,73 +133,63 @@ pr:
 implementations/nova.json:6:3: error: receipt-claims: level-not-claimed
 implementations/nova.json:6:3: notice: external-audit: audit-declared`},
 		// levels that do not exist, though both schemas know them
-		{Name: "l2 nc", World: `pr: [{listing: nova, level: L2-NC}]`,
+		{Name: "l2 nc", PR: "{listing: nova, level: L2-NC}",
 			Want: `implementations/nova.json:6:3: error: receipt-claims: no-such-level`},
-		{Name: "l1 org", World: `pr: [{listing: nova, level: L1-ORG}]`,
+		{Name: "l1 org", PR: "{listing: nova, level: L1-ORG}",
 			Want: `implementations/nova.json:6:3: error: receipt-claims: no-such-level`},
-		{Name: "l4 nc", World: `pr: [{listing: nova, level: L4-NC}]`,
+		{Name: "l4 nc", PR: "{listing: nova, level: L4-NC}",
 			Want: `implementations/nova.json:6:3: error: receipt-claims: no-such-level`},
 		// non-commercial without the profile, with another profile, without a source of revenue
-		{Name: "no profile", World: `pr: [{listing: nova, level: L1-NC, receipt: {delete: [/profile]}}]`,
+		{Name: "no profile", PR: "{listing: nova, level: L1-NC, receipt: {delete: [/profile]}}",
 			Want: `implementations/nova.json:6:3: error: receipt-claims: profile`},
-		{Name: "profile", World: `pr: [{listing: nova, level: L1-NC, receipt: {set: {/profile: standard}}}]`,
+		{Name: "profile", PR: "{listing: nova, level: L1-NC, receipt: {set: {/profile: standard}}}",
 			Want: `implementations/nova.json:6:3: error: receipt-claims: profile`},
-		{Name: "revenue", World: `pr: [{listing: nova, level: L3-NC, receipt: {delete: [/revenue]}}]`,
+		{Name: "revenue", PR: "{listing: nova, level: L3-NC, receipt: {delete: [/revenue]}}",
 			Want: `implementations/nova.json:6:3: error: receipt-claims: revenue-source`},
-		{Name: "revenue other",
-			World: `pr: [{listing: nova, level: L3-NC, receipt: {set: {/revenue/source: advertising}}}]`,
-			Want:  `implementations/nova.json:7:3: error: receipt-claims: receipt-schema`},
+		{Name: "revenue other", PR: "{listing: nova, level: L3-NC, receipt: {set: {/revenue/source: advertising}}}",
+			Want: `implementations/nova.json:7:3: error: receipt-claims: receipt-schema`},
 		// a listing that does not say that it is non-commercial, and one that says it is not: a warning
-		{Name: "nc unsaid", World: `pr: [{listing: nova, level: L1-NC, delete: [/non_commercial]}]`,
+		{Name: "nc unsaid", PR: "{listing: nova, level: L1-NC, delete: [/non_commercial]}",
 			Want: `implementations/nova.json:1:1: warning: receipt-claims: non-commercial`},
-		{Name: "nc denied", World: `pr: [{listing: nova, level: L1-NC, set: {/non_commercial: false}}]`,
+		{Name: "nc denied", PR: "{listing: nova, level: L1-NC, set: {/non_commercial: false}}",
 			Want: `implementations/nova.json:12:3: warning: receipt-claims: non-commercial`},
 		// tests that failed, and no test that passed
 		{Name: "failed",
-			World: `pr: [{listing: nova, receipt: {set: {/results_summary/failed: 1, /results_summary/passed: 41}}}]`,
-			Want:  `implementations/nova.json:7:3: error: receipt-claims: tests-failed`},
+			PR:   "{listing: nova, receipt: {set: {/results_summary/failed: 1, /results_summary/passed: 41}}}",
+			Want: `implementations/nova.json:7:3: error: receipt-claims: tests-failed`},
 		{Name: "none passed",
-			World: `pr: [{listing: nova, receipt: {set: {/results_summary/passed: 0, /results_summary/total: 0}}}]`,
-			Want:  `implementations/nova.json:7:3: error: receipt-claims: no-tests-passed`},
+			PR:   "{listing: nova, receipt: {set: {/results_summary/passed: 0, /results_summary/total: 0}}}",
+			Want: `implementations/nova.json:7:3: error: receipt-claims: no-tests-passed`},
 		// numbers that do not add up, with skipped and without; each fault is named
-		{Name: "more than total", World: `pr: [{listing: nova, receipt: {set: {/results_summary/total: 41}}}]`,
+		{Name: "more than total", PR: "{listing: nova, receipt: {set: {/results_summary/total: 41}}}",
 			Want: `implementations/nova.json:7:3: error: receipt-claims: results-incoherent`,
 			Says: []string{`results_summary has total 41, passed 42, failed 0 and skipped 0; expected passed \+ failed \+ skipped to be total`,
 				`fix: attest again with the results_summary that the suite wrote`}},
-		{Name: "less than total", World: `pr: [{listing: nova, receipt: {set: {/results_summary/passed: 12}}}]`,
+		{Name: "less than total", PR: "{listing: nova, receipt: {set: {/results_summary/passed: 12}}}",
 			Want: `implementations/nova.json:7:3: error: receipt-claims: results-incoherent`},
-		{Name: "too many skipped", World: `pr: [{listing: nova, receipt: {set: {/results_summary/skipped: 1}}}]`,
+		{Name: "too many skipped", PR: "{listing: nova, receipt: {set: {/results_summary/skipped: 1}}}",
 			Want: `implementations/nova.json:7:3: error: receipt-claims: results-incoherent`},
 		{Name: "more than total, skipped unsaid",
-			World: `pr:
-  - {listing: nova, receipt: {set: {/results_summary/total: 41}, delete: [/results_summary/skipped]}}
-`,
+			PR:   "{listing: nova, receipt: {set: {/results_summary/total: 41}, delete: [/results_summary/skipped]}}",
 			Want: `implementations/nova.json:7:3: error: receipt-claims: results-incoherent`,
 			Says: []string{`results_summary has total 41, passed 42 and failed 0; expected passed \+ failed to be at most total`}},
-		{Name: "failed, and incoherent", World: `pr: [{listing: nova, receipt: {set: {/results_summary/failed: 1}}}]`,
-			Want: `
+		{Name: "failed, and incoherent", PR: "{listing: nova, receipt: {set: {/results_summary/failed: 1}}}", Want: `
 implementations/nova.json:7:3: error: receipt-claims: tests-failed
 implementations/nova.json:7:3: error: receipt-claims: results-incoherent`},
 		// what the suite writes has no skipped; so does a number that JavaScript writes as a float
-		{Name: "suite's summary",
-			World: `pr: [{listing: nova, receipt: {delete: [/results_summary/skipped]}}]`, Want: `pass`,
+		{Name: "suite's summary", PR: "{listing: nova, receipt: {delete: [/results_summary/skipped]}}", Want: `pass`,
 			Says: []string{`receipt-claims +pass +claims L1 for this DID, 42 of 42 tests passed$`}},
-		{Name: "float",
-			World: `pr: [{listing: nova, receipt: {set: {/results_summary/total: 42.0}}}]`, Want: `pass`},
+		{Name: "float", PR: "{listing: nova, receipt: {set: {/results_summary/total: 42.0}}}", Want: `pass`},
 		// tests that were skipped, said or left over
 		{Name: "skipped",
-			World: `pr:
-  - {listing: nova, receipt: {set: {/results_summary: {total: 15, passed: 12, failed: 0, skipped: 3}}}}
-`,
+			PR:   "{listing: nova, receipt: {set: {/results_summary: {total: 15, passed: 12, failed: 0, skipped: 3}}}}",
 			Want: `implementations/nova.json:7:3: warning: receipt-claims: tests-skipped`,
 			Says: []string{`12 of 15 tests passed, 3 skipped`}},
 		{Name: "left over",
-			World: `pr:
-  - {listing: nova, receipt: {set: {/results_summary: {total: 15, passed: 12, failed: 0}}}}
-`,
+			PR:   "{listing: nova, receipt: {set: {/results_summary: {total: 15, passed: 12, failed: 0}}}}",
 			Want: `implementations/nova.json:7:3: warning: receipt-claims: tests-skipped`,
 			Says: []string{`12 of 15 tests passed, 3 skipped`}},
-		{Name: "no summary", World: `pr: [{listing: nova, receipt: {delete: [/results_summary]}}]`,
+		{Name: "no summary", PR: "{listing: nova, receipt: {delete: [/results_summary]}}",
 			Want: `implementations/nova.json:7:3: error: receipt-claims: receipt-schema`},
 		// placeholders in place of signatures: of another signer, of a witness, in any letter case and with blanks
 		// around

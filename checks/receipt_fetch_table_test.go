@@ -9,9 +9,8 @@ import (
 func TestReceiptFetch(t *testing.T) {
 	checktest.Run(t, []checktest.Case{
 		// the pin is of the Receipt without its white space: the message says so, and names the right pin
-		{Name: "minified", World: `pr: [{listing: nova, pin: minified}]`,
-			Want: `implementations/nova.json:8:3: error: receipt-fetch: receipt-hash-mismatch`,
-			Says: []string{
+		{Name: "minified", PR: "{listing: nova, pin: minified}",
+			Want: `implementations/nova.json:8:3: error: receipt-fetch: receipt-hash-mismatch`, Says: []string{
 				`minified`,
 				`fix: pin the exact bytes that are served: [0-9a-f]+$`,
 			}},

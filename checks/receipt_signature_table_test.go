@@ -33,25 +33,24 @@ func TestReceiptSignature(t *testing.T) {
 `,
 			Want: `pass`},
 		// signed by another's key
-		{Name: "stranger", World: `pr: [{listing: nova, signing_key: stranger}]`,
+		{Name: "stranger", PR: "{listing: nova, signing_key: stranger}",
 			Want: `implementations/nova.json:7:3: error: receipt-signature: signature-not-verified`,
 			Says: []string{`implementations/nova.json:7:3: error: receipt-signature: the Receipt.s signature by "did:web:nova.example#key-1" verifies under no Ed25519 key of the DID Document: neither the key that it names nor another of the document signed it \[signature-not-verified\]$`,
 				`fix: oap-gate sign FILE --key KEY, then publish it, then oap-gate check --worktree --fix$`}},
 		// changed after signing, though only in a member that no check reads
-		{Name: "changed", World: `pr: [{listing: nova, tamper: {set: {/suite/version: "1.0.1"}}}]`,
+		{Name: "changed", PR: `{listing: nova, tamper: {set: {/suite/version: "1.0.1"}}}`,
 			Want: `implementations/nova.json:7:3: error: receipt-signature: signature-not-verified`},
 		// changed where white space alone does: the signature covers the canonical JSON
-		{Name: "spaces", World: `pr: [{listing: nova, tamper: {replace: {"\n": " "}}}]`,
-			Want: `pass`},
+		{Name: "spaces", PR: `{listing: nova, tamper: {replace: {"\n": " "}}}`, Want: `pass`},
 		// no entry of the implementation: by another DID, by one that only begins alike, by the DID's URL path, of
 		// another algorithm
-		{Name: "other", World: `pr: [{listing: nova, by: "did:web:other.example#key-1"}]`,
+		{Name: "other", PR: `{listing: nova, by: "did:web:other.example#key-1"}`,
 			Want: `implementations/nova.json:7:3: error: receipt-signature: not-signed`},
-		{Name: "alike", World: `pr: [{listing: nova, by: "did:web:nova.example.evil.example#key-1"}]`,
+		{Name: "alike", PR: `{listing: nova, by: "did:web:nova.example.evil.example#key-1"}`,
 			Want: `implementations/nova.json:7:3: error: receipt-signature: not-signed`},
-		{Name: "path", World: `pr: [{listing: nova, by: "did:web:nova.example/x#key-1"}]`,
+		{Name: "path", PR: `{listing: nova, by: "did:web:nova.example/x#key-1"}`,
 			Want: `implementations/nova.json:7:3: error: receipt-signature: not-signed`},
-		{Name: "algorithm", World: `pr: [{listing: nova, tamper: {set: {/signatures/0/alg: ES256}}}]`,
+		{Name: "algorithm", PR: "{listing: nova, tamper: {set: {/signatures/0/alg: ES256}}}",
 			Want: `implementations/nova.json:7:3: error: receipt-signature: not-signed`},
 		// a second entry of its own that does not verify
 		{Name: "second",
@@ -90,25 +89,23 @@ implementations/nova.json:7:3: error: receipt-signature: signature-not-verified`
 			Want: `implementations/nova.json:7:3: error: receipt-signature: signature-not-verified`,
 			Says: []string{`the signature's R is unsound: the bytes are not the point's one encoding`}},
 		// a text that is no signature: half the padding, too short, empty, bits left over
-		{Name: "padding",
-			World: `pr: [{listing: nova, tamper: {replace: {"\"\n    }\n  ]\n}": "=\"\n    }\n  ]\n}"}}}]`,
-			Want:  `implementations/nova.json:7:3: error: receipt-signature: signature-not-verified`},
-		{Name: "short", World: `pr: [{listing: nova, tamper: {set: {/signatures/0/value: AAAA}}}]`,
+		{Name: "padding", PR: `{listing: nova, tamper: {replace: {"\"\n    }\n  ]\n}": "=\"\n    }\n  ]\n}"}}}`,
 			Want: `implementations/nova.json:7:3: error: receipt-signature: signature-not-verified`},
-		{Name: "empty", World: `pr: [{listing: nova, tamper: {set: {/signatures/0/value: ""}}}]`,
+		{Name: "short", PR: "{listing: nova, tamper: {set: {/signatures/0/value: AAAA}}}",
+			Want: `implementations/nova.json:7:3: error: receipt-signature: signature-not-verified`},
+		{Name: "empty", PR: `{listing: nova, tamper: {set: {/signatures/0/value: ""}}}`,
 			Want: `implementations/nova.json:7:3: error: receipt-signature: signature-not-verified`},
 		// by names no key of the document, or no key: the key that signed is found all the same
-		{Name: "unnamed", World: `pr: [{listing: nova, by: "did:web:nova.example#nope"}]`,
+		{Name: "unnamed", PR: `{listing: nova, by: "did:web:nova.example#nope"}`,
 			Want: `implementations/nova.json:7:3: warning: receipt-signature: key-id-mismatch`,
 			Says: []string{`by names "did:web:nova.example#nope", the signature verifies under "did:web:nova.example#key-1"`}},
-		{Name: "bare", World: `pr: [{listing: nova, by: "did:web:nova.example"}]`,
+		{Name: "bare", PR: `{listing: nova, by: "did:web:nova.example"}`,
 			Want: `implementations/nova.json:7:3: warning: receipt-signature: key-id-mismatch`},
 		// the key is not one for assertions, where the document says which are
 		{Name: "not assertion",
-			World: `pr: [{listing: nova, did_document: {set: {/assertionMethod: ["did:web:nova.example#key-9"]}}}]`,
-			Want:  `implementations/nova.json:7:3: warning: receipt-signature: key-not-for-assertion`},
-		{Name: "no assertions", World: `pr: [{listing: nova, did_document: {delete: [/assertionMethod]}}]`,
-			Want: `pass`},
+			PR:   `{listing: nova, did_document: {set: {/assertionMethod: ["did:web:nova.example#key-9"]}}}`,
+			Want: `implementations/nova.json:7:3: warning: receipt-signature: key-not-for-assertion`},
+		{Name: "no assertions", PR: "{listing: nova, did_document: {delete: [/assertionMethod]}}", Want: `pass`},
 		// a key of the document's other entries, such as an embedded one, may sign
 		{Name: "embedded",
 			World: `pr:
@@ -128,91 +125,72 @@ func TestMissingEvidence(t *testing.T) {
 	checktest.Run(t, []checktest.Case{
 		// the Receipt is not what is pinned
 		{Name: "receipt",
-			World: `pr: [{listing: nova, pin: "0000000000000000000000000000000000000000000000000000000000000000"}]`,
-			Want:  `implementations/nova.json:8:3: error: receipt-fetch: receipt-hash-mismatch`,
+			PR:   `{listing: nova, pin: "0000000000000000000000000000000000000000000000000000000000000000"}`,
+			Want: `implementations/nova.json:8:3: error: receipt-fetch: receipt-hash-mismatch`,
 			Says: []string{`receipt-signature +skip +receipt-fetch failed`,
 				`fix: pin the served bytes: [0-9a-f]{64}; or publish the Receipt that was pinned`}},
 		{Name: "receipt, without receipt-fetch", Skip: "receipt-fetch",
-			World: `pr: [{listing: nova, pin: "0000000000000000000000000000000000000000000000000000000000000000"}]`,
-			Want: `
+			PR: `{listing: nova, pin: "0000000000000000000000000000000000000000000000000000000000000000"}`, Want: `
 implementations/nova.json:1:1: error: receipt-claims: hash-mismatch
 implementations/nova.json:1:1: error: receipt-signature: hash-mismatch
 implementations/nova.json:1:1: error: receipt-validity: hash-mismatch`,
 			Says: []string{`fix: run receipt-fetch too; it says what would pass`}},
 		{Name: "receipt, only receipt-signature", Only: "receipt-signature",
-			World: `pr: [{listing: nova, pin: "0000000000000000000000000000000000000000000000000000000000000000"}]`,
-			Want:  `implementations/nova.json:1:1: error: receipt-signature: hash-mismatch`},
+			PR:   `{listing: nova, pin: "0000000000000000000000000000000000000000000000000000000000000000"}`,
+			Want: `implementations/nova.json:1:1: error: receipt-signature: hash-mismatch`},
 		{Name: "receipt, only receipt-validity", Only: "receipt-validity",
-			World: `pr: [{listing: nova, pin: "0000000000000000000000000000000000000000000000000000000000000000"}]`,
-			Want:  `implementations/nova.json:1:1: error: receipt-validity: hash-mismatch`},
+			PR:   `{listing: nova, pin: "0000000000000000000000000000000000000000000000000000000000000000"}`,
+			Want: `implementations/nova.json:1:1: error: receipt-validity: hash-mismatch`},
 		{Name: "receipt, only receipt-claims", Only: "receipt-claims",
-			World: `pr: [{listing: nova, pin: "0000000000000000000000000000000000000000000000000000000000000000"}]`,
-			Want:  `implementations/nova.json:1:1: error: receipt-claims: hash-mismatch`},
+			PR:   `{listing: nova, pin: "0000000000000000000000000000000000000000000000000000000000000000"}`,
+			Want: `implementations/nova.json:1:1: error: receipt-claims: hash-mismatch`},
 		// the Receipt is no JSON
 		{Name: "receipt text, without receipt-claims", Skip: "receipt-claims",
-			World: `pr: [{listing: nova, tamper: {body: "{"}}]`,
-			Want: `
+			PR: `{listing: nova, tamper: {body: "{"}}`, Want: `
 implementations/nova.json:1:1: error: receipt-signature: json-syntax
 implementations/nova.json:1:1: error: receipt-validity: json-syntax`},
-		{Name: "receipt text, only receipt-fetch", Only: "receipt-fetch",
-			World: `pr: [{listing: nova, tamper: {body: "{"}}]`,
-			Want:  `pass`},
+		{Name: "receipt text, only receipt-fetch", Only: "receipt-fetch", PR: `{listing: nova, tamper: {body: "{"}}`,
+			Want: `pass`},
 		// the Receipt is not obtained
 		{Name: "receipt unsure, without receipt-fetch", Skip: "receipt-fetch",
-			World: `pr: [{listing: nova}]
-web: [{url: "https://nova.example/oap-conformance-receipt.json", status: 500}]
-`,
-			Want: `
+			World: `web: [{url: "https://nova.example/oap-conformance-receipt.json", status: 500}]`,
+			PR:    "{listing: nova}", Want: `
 implementations/nova.json:1:1: inconclusive: receipt-claims: http-status
 implementations/nova.json:1:1: inconclusive: receipt-signature: http-status
 implementations/nova.json:1:1: inconclusive: receipt-validity: http-status`},
 		{Name: "receipt unsure, only receipt-signature", Only: "receipt-signature",
-			World: `pr: [{listing: nova}]
-web: [{url: "https://nova.example/oap-conformance-receipt.json", status: 500}]
-`,
-			Want: `implementations/nova.json:1:1: inconclusive: receipt-signature: http-status`},
+			World: `web: [{url: "https://nova.example/oap-conformance-receipt.json", status: 500}]`,
+			PR:    "{listing: nova}", Want: `implementations/nova.json:1:1: inconclusive: receipt-signature: http-status`},
 		// the DID Document
-		{Name: "document", World: `pr: [{listing: nova, did_document: {set: {/verificationMethod: []}}}]`,
+		{Name: "document", PR: "{listing: nova, did_document: {set: {/verificationMethod: []}}}",
 			Want: `implementations/nova.json:4:3: error: did-resolution: did-no-key`},
 		{Name: "document, without did-resolution", Skip: "did-resolution",
-			World: `pr: [{listing: nova, did_document: {set: {/verificationMethod: []}}}]`,
-			Want:  `implementations/nova.json:1:1: error: receipt-signature: did-no-key`},
+			PR:   "{listing: nova, did_document: {set: {/verificationMethod: []}}}",
+			Want: `implementations/nova.json:1:1: error: receipt-signature: did-no-key`},
 		{Name: "document, only receipt-signature", Only: "receipt-signature",
-			World: `pr: [{listing: nova, did_document: {set: {/verificationMethod: []}}}]`,
-			Want:  `implementations/nova.json:1:1: error: receipt-signature: did-no-key`},
+			PR:   "{listing: nova, did_document: {set: {/verificationMethod: []}}}",
+			Want: `implementations/nova.json:1:1: error: receipt-signature: did-no-key`},
 		{Name: "document unsure, only receipt-signature", Only: "receipt-signature",
-			World: `pr: [{listing: nova}]
-web: [{url: "https://nova.example/.well-known/did.json", status: 500}]
-`,
+			World: `web: [{url: "https://nova.example/.well-known/did.json", status: 500}]`, PR: "{listing: nova}",
 			Want: `implementations/nova.json:1:1: inconclusive: receipt-signature: http-status`},
 		// a DID that is none
-		{Name: "did, without did-resolution", Skip: "did-resolution",
-			World: `pr: [{listing: nova, did: "did:web:127.0.0.1"}]`,
+		{Name: "did, without did-resolution", Skip: "did-resolution", PR: `{listing: nova, did: "did:web:127.0.0.1"}`,
 			Want: `
 implementations/nova.json:1:1: error: receipt-signature: did-syntax
 implementations/nova.json:4:3: error: domain-age: did-syntax`},
 		// the Manifest
-		{Name: "manifest",
-			World: `pr: [{listing: nova}]
-web: [{url: "https://nova.example/.well-known/oap-tool.json", status: 404}]
-`,
-			Want: `implementations/nova.json:5:3: error: manifest-reachability: http-status`},
+		{Name: "manifest", World: `web: [{url: "https://nova.example/.well-known/oap-tool.json", status: 404}]`,
+			PR: "{listing: nova}", Want: `implementations/nova.json:5:3: error: manifest-reachability: http-status`},
 		{Name: "manifest, without manifest-reachability", Skip: "manifest-reachability",
-			World: `pr: [{listing: nova}]
-web: [{url: "https://nova.example/.well-known/oap-tool.json", status: 404}]
-`,
+			World: `web: [{url: "https://nova.example/.well-known/oap-tool.json", status: 404}]`, PR: "{listing: nova}",
 			Want: `
 implementations/nova.json:1:1: error: manifest-did: http-status
 implementations/nova.json:1:1: error: fallback-policy: http-status`},
 		{Name: "manifest, only fallback-policy", Only: "fallback-policy",
-			World: `pr: [{listing: nova}]
-web: [{url: "https://nova.example/.well-known/oap-tool.json", status: 404}]
-`,
+			World: `web: [{url: "https://nova.example/.well-known/oap-tool.json", status: 404}]`, PR: "{listing: nova}",
 			Want: `implementations/nova.json:1:1: error: fallback-policy: http-status`},
 		{Name: "manifest unsure, only manifest-did", Only: "manifest-did",
-			World: `pr: [{listing: nova}]
-web: [{url: "https://nova.example/.well-known/oap-tool.json", status: 500}]
-`,
+			World: `web: [{url: "https://nova.example/.well-known/oap-tool.json", status: 500}]`, PR: "{listing: nova}",
 			Want: `implementations/nova.json:1:1: inconclusive: manifest-did: http-status`},
 		// a Manifest on another host needs the Receipt to tell whose it is
 		{Name: "host",
@@ -257,7 +235,7 @@ web: [{url: "https://nova.example/oap-conformance-receipt.json", status: 404}]
 `,
 			Want: `implementations/nova.json:7:3: error: receipt-fetch: http-status`},
 		// a member that the schema refuses is for no other check to judge, unless schema is left out
-		{Name: "member", World: `pr: [{listing: nova, set: {/issued_at: "2026-06-01"}}]`,
+		{Name: "member", PR: `{listing: nova, set: {/issued_at: "2026-06-01"}}`,
 			Want: `implementations/nova.json:9:3: error: schema: schema-format`,
 			Says: []string{`receipt-validity +skip +schema failed`}},
 		{Name: "member, only receipt-validity", Only: "receipt-validity",

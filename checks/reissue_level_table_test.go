@@ -52,22 +52,19 @@ implementations/ada.json:6:3: notice: external-audit: audit-declared`,
 				`implementations/ada.json:6:3: error: reissue: conformance_level is "L5-FINANCE", the merged listing.s is "L5" and the Receipt claims L5;`,
 				`fix: set conformance_level to "L5"`,
 			}},
-		{Name: "witnesses, finance, to org",
-			World: witnesses + finance + `pr: [{reissue: ada, set: {/conformance_level: L5-ORG}}]`,
-			Want: `
+		{Name: "witnesses, finance, to org", World: witnesses + finance,
+			PR: "{reissue: ada, set: {/conformance_level: L5-ORG}}", Want: `
 implementations/ada.json:6:3: warning: reissue: unsigned-change
 implementations/ada.json:6:3: error: reissue: suffix-not-kept
 implementations/ada.json:6:3: warning: receipt-claims: tier-not-claimed
 implementations/ada.json:6:3: notice: external-audit: audit-declared`},
-		{Name: "witnesses, finance, to l5",
-			World: witnesses + finance + `pr: [{reissue: ada, set: {/conformance_level: L5}}]`,
-			Want: `
+		{Name: "witnesses, finance, to l5", World: witnesses + finance,
+			PR: "{reissue: ada, set: {/conformance_level: L5}}", Want: `
 implementations/ada.json:6:3: warning: reissue: unsigned-change
 implementations/ada.json:6:3: error: reissue: suffix-not-kept
 implementations/ada.json:6:3: notice: external-audit: audit-declared`},
 		// from another level the listing comes without one
-		{Name: "witnesses, l4, up",
-			World: witnesses + l4 + `pr: [{reissue: ada, level: L5, witness: [bob, cyd, dan]}]`,
+		{Name: "witnesses, l4, up", World: witnesses + l4, PR: "{reissue: ada, level: L5, witness: [bob, cyd, dan]}",
 			Want: `
 implementations/ada.json:6:3: warning: reissue: unsigned-change
 implementations/ada.json:6:3: notice: external-audit: audit-declared`,
@@ -79,55 +76,45 @@ implementations/ada.json:6:3: error: reissue: suffix-not-kept
 implementations/ada.json:6:3: warning: receipt-claims: tier-not-claimed
 implementations/ada.json:6:3: notice: external-audit: audit-declared`},
 		// --- a Receipt that claims a level with and without -NC ---
-		{Name: "nc, nc kept", World: nc + `pr: [{reissue: ada, receipt: {set: {/claimed_levels: [L3, L3-NC]}}}]`,
+		{Name: "nc, nc kept", World: nc, PR: "{reissue: ada, receipt: {set: {/claimed_levels: [L3, L3-NC]}}}",
 			Want: `pass`},
-		{Name: "nc, nc dropped",
-			World: nc + `pr: [{reissue: ada, set: {/conformance_level: L3}, receipt: {set: {/claimed_levels: [L3, L3-NC]}}}]`,
-			Want: `
+		{Name: "nc, nc dropped", World: nc,
+			PR: "{reissue: ada, set: {/conformance_level: L3}, receipt: {set: {/claimed_levels: [L3, L3-NC]}}}", Want: `
 implementations/ada.json:6:3: warning: reissue: unsigned-change
 implementations/ada.json:6:3: error: reissue: suffix-not-kept`,
 			Says: []string{`conformance_level is "L3", the merged listing.s is "L3-NC" and the Receipt claims L3, L3-NC;`}},
-		{Name: "plain, plain kept",
-			World: plain + `pr: [{reissue: ada, receipt: {set: {/claimed_levels: [L3-NC, L3]}}}]`,
-			Want:  `pass`},
-		{Name: "plain, nc added",
-			World: plain + `pr: [{reissue: ada, level: L3-NC, receipt: {set: {/claimed_levels: [L3, L3-NC]}}}]`,
-			Want: `
+		{Name: "plain, plain kept", World: plain, PR: "{reissue: ada, receipt: {set: {/claimed_levels: [L3-NC, L3]}}}",
+			Want: `pass`},
+		{Name: "plain, nc added", World: plain,
+			PR: "{reissue: ada, level: L3-NC, receipt: {set: {/claimed_levels: [L3, L3-NC]}}}", Want: `
 implementations/ada.json:6:3: warning: reissue: unsigned-change
 implementations/ada.json:6:3: error: reissue: suffix-not-kept
 implementations/ada.json:12:3: warning: reissue: unsigned-change`},
 		// it goes with the level: up, and back to one that has none
-		{Name: "nc1, nc up",
-			World: nc1 + `pr: [{reissue: ada, level: L3-NC, receipt: {set: {/claimed_levels: [L3, L3-NC]}}}]`,
-			Want:  `implementations/ada.json:6:3: warning: reissue: unsigned-change`},
-		{Name: "nc1, nc left",
-			World: nc1 + `pr: [{reissue: ada, level: L3, receipt: {set: {/claimed_levels: [L3, L3-NC]}}}]`,
-			Want: `
+		{Name: "nc1, nc up", World: nc1,
+			PR:   "{reissue: ada, level: L3-NC, receipt: {set: {/claimed_levels: [L3, L3-NC]}}}",
+			Want: `implementations/ada.json:6:3: warning: reissue: unsigned-change`},
+		{Name: "nc1, nc left", World: nc1,
+			PR: "{reissue: ada, level: L3, receipt: {set: {/claimed_levels: [L3, L3-NC]}}}", Want: `
 implementations/ada.json:1:1: warning: reissue: unsigned-change
 implementations/ada.json:6:3: warning: reissue: unsigned-change
 implementations/ada.json:6:3: error: reissue: suffix-not-kept`},
-		{Name: "nc, nc to l2", World: nc + `pr: [{reissue: ada, level: L2}]`,
-			Want: `
+		{Name: "nc, nc to l2", World: nc, PR: "{reissue: ada, level: L2}", Want: `
 implementations/ada.json:1:1: warning: reissue: unsigned-change
 implementations/ada.json:6:3: warning: reissue: unsigned-change`},
 		// only one of the two is claimed: that one
-		{Name: "nc, plain alone", World: nc + `pr: [{reissue: ada, level: L3}]`,
-			Want: `
+		{Name: "nc, plain alone", World: nc, PR: "{reissue: ada, level: L3}", Want: `
 implementations/ada.json:1:1: warning: reissue: unsigned-change
 implementations/ada.json:6:3: warning: reissue: unsigned-change`},
-		{Name: "plain, nc alone", World: plain + `pr: [{reissue: ada, level: L3-NC}]`,
-			Want: `
+		{Name: "plain, nc alone", World: plain, PR: "{reissue: ada, level: L3-NC}", Want: `
 implementations/ada.json:6:3: warning: reissue: unsigned-change
 implementations/ada.json:12:3: warning: reissue: unsigned-change`},
 		// a level that is not claimed is for receipt-claims to report
-		{Name: "nc, not claimed",
-			World: nc + `pr: [{reissue: ada, level: L3, set: {/conformance_level: L3-NC}}]`,
-			Want: `
+		{Name: "nc, not claimed", World: nc, PR: "{reissue: ada, level: L3, set: {/conformance_level: L3-NC}}", Want: `
 implementations/ada.json:1:1: warning: reissue: unsigned-change
 implementations/ada.json:6:3: error: receipt-claims: level-not-claimed`},
-		{Name: "nc, not claimed, without receipt-claims", Skip: "receipt-claims",
-			World: nc + `pr: [{reissue: ada, level: L3, set: {/conformance_level: L3-NC}}]`,
-			Want: `
+		{Name: "nc, not claimed, without receipt-claims", Skip: "receipt-claims", World: nc,
+			PR: "{reissue: ada, level: L3, set: {/conformance_level: L3-NC}}", Want: `
 implementations/ada.json:1:1: warning: reissue: unsigned-change
 implementations/ada.json:6:3: error: reissue: suffix-not-kept`},
 		// the fix of a level that is too low is the one that passes

@@ -9,246 +9,134 @@ import (
 
 func TestReissue(t *testing.T) {
 	checktest.Run(t, []checktest.Case{
-		{Name: "expired",
-			World: `base: [{listing: ada, issued: -200d}]
-pr: [{reissue: ada}]
-`,
+		{Name: "expired", Base: "{listing: ada, issued: -200d}", PR: "{reissue: ada}",
 			Want: `registry: notice: revocations: not-in-force`},
 		// the level goes up, and down
-		{Name: "up",
-			World: `base: [{listing: ada, level: L1}]
-pr: [{reissue: ada, level: L3}]
-`,
+		{Name: "up", Base: "{listing: ada, level: L1}", PR: "{reissue: ada, level: L3}",
 			Want: `implementations/ada.json:6:3: warning: reissue: unsigned-change`},
-		{Name: "down",
-			World: `base: [{listing: ada, level: L3}]
-pr: [{reissue: ada, level: L0}]
-`,
+		{Name: "down", Base: "{listing: ada, level: L3}", PR: "{reissue: ada, level: L0}",
 			Want: `implementations/ada.json:6:3: warning: reissue: unsigned-change`},
 		// the owner's Receipt in other bytes, which the owner serves: no new one
-		{Name: "minified",
-			World: `base: [{listing: ada}]
-pr: [{reissue: ada, issued: -10d, tamper: {replace: {"\n": ""}}}]
-`,
+		{Name: "minified", Base: "{listing: ada}", PR: `{reissue: ada, issued: -10d, tamper: {replace: {"\n": ""}}}`,
 			Want: `implementations/ada.json:9:3: error: reissue: receipt-not-newer`},
-		{Name: "same second",
-			World: `base: [{listing: ada, issued: -10d}]
-pr: [{reissue: ada, issued: "2026-05-22T12:00:01Z"}]
-`,
+		{Name: "same second", Base: "{listing: ada, issued: -10d}",
+			PR:   `{reissue: ada, issued: "2026-05-22T12:00:01Z"}`,
 			Want: `implementations/ada.json:9:3: error: reissue: receipt-not-newer`},
-		{Name: "next second",
-			World: `base: [{listing: ada, issued: -10d}]
-pr: [{reissue: ada, issued: "2026-05-22T12:00:01.001Z"}]
-`,
-			Want: `pass`},
+		{Name: "next second", Base: "{listing: ada, issued: -10d}",
+			PR: `{reissue: ada, issued: "2026-05-22T12:00:01.001Z"}`, Want: `pass`},
 		// a revoked Receipt does not come back by its bytes in another form
-		{Name: "revoked minified",
-			World: `base: [{listing: ada, issued: -10d}, {commit: List}, {revoke: ada}]
-pr: [{reissue: ada, issued: -10d, tamper: {replace: {"\n": ""}}}]
-`,
-			Want: `
+		{Name: "revoked minified", Base: "{listing: ada, issued: -10d}, {commit: List}, {revoke: ada}",
+			PR: `{reissue: ada, issued: -10d, tamper: {replace: {"\n": ""}}}`, Want: `
 implementations/ada.json:9:3: error: reissue: receipt-not-newer
 implementations/ada.json:8:3: error: revocations: receipt-revoked
 registry: notice: revocations: not-in-force`},
 		// ... nor while the merged one is dated ahead of the clock, as far as it may be
-		{Name: "ahead minified",
-			World: `base: [{at: "-1m"}, {listing: ada, issued: "+4m"}]
-pr: [{reissue: ada, issued: "+4m", tamper: {replace: {"\n": ""}}}]
-`,
+		{Name: "ahead minified", Base: `{at: "-1m"}, {listing: ada, issued: "+4m"}`,
+			PR:   `{reissue: ada, issued: "+4m", tamper: {replace: {"\n": ""}}}`,
 			Want: `implementations/ada.json:9:3: error: reissue: receipt-not-newer`},
-		{Name: "ahead revoked",
-			World: `base: [{at: "-2m"}, {listing: ada, issued: "+2m"}, {commit: List}, {revoke: ada}]
-pr: [{reissue: ada, issued: "+2m", tamper: {replace: {"\n": ""}}}]
-`,
-			Want: `
+		{Name: "ahead revoked", Base: `{at: "-2m"}, {listing: ada, issued: "+2m"}, {commit: List}, {revoke: ada}`,
+			PR: `{reissue: ada, issued: "+2m", tamper: {replace: {"\n": ""}}}`, Want: `
 implementations/ada.json:9:3: error: reissue: receipt-not-newer
 registry: notice: revocations: not-in-force`},
 		// a Receipt that signs no time is not newer
-		{Name: "no time",
-			World: `base: [{listing: ada}]
-pr: [{reissue: ada, receipt: {delete: [/validity/not_before]}}]
-`,
+		{Name: "no time", Base: "{listing: ada}", PR: "{reissue: ada, receipt: {delete: [/validity/not_before]}}",
 			Want: `implementations/ada.json:7:3: error: receipt-validity: validity-missing`},
-		{Name: "no time, without receipt-validity", Skip: "receipt-validity",
-			World: `base: [{listing: ada}]
-pr: [{reissue: ada, receipt: {delete: [/validity/not_before]}}]
-`,
+		{Name: "no time, without receipt-validity", Skip: "receipt-validity", Base: "{listing: ada}",
+			PR:   "{reissue: ada, receipt: {delete: [/validity/not_before]}}",
 			Want: `implementations/ada.json:8:3: error: reissue: validity-missing`},
 		// a Receipt by another key: one error, where the signature is judged
-		{Name: "stranger",
-			World: `base: [{listing: ada}]
-pr: [{reissue: ada, signing_key: mallory}]
-`,
+		{Name: "stranger", Base: "{listing: ada}", PR: "{reissue: ada, signing_key: mallory}",
 			Want: `implementations/ada.json:7:3: error: receipt-signature: signature-not-verified`,
 			Says: []string{`reissue +skip +receipt-signature failed`}},
-		{Name: "stranger, without receipt-signature", Skip: "receipt-signature",
-			World: `base: [{listing: ada}]
-pr: [{reissue: ada, signing_key: mallory}]
-`,
+		{Name: "stranger, without receipt-signature", Skip: "receipt-signature", Base: "{listing: ada}",
+			PR:   "{reissue: ada, signing_key: mallory}",
 			Want: `implementations/ada.json:8:3: error: reissue: receipt-not-signed`},
-		{Name: "stranger and slug",
-			World: `base: [{listing: ada}]
-pr: [{reissue: ada, signing_key: mallory, set: {/slug: lovelace}}]
-`,
-			Want: `
+		{Name: "stranger and slug", Base: "{listing: ada}",
+			PR: "{reissue: ada, signing_key: mallory, set: {/slug: lovelace}}", Want: `
 implementations/ada.json:2:3: error: reissue: slug-changed
 implementations/ada.json:7:3: error: receipt-signature: signature-not-verified`},
 		{Name: "no Receipt and slug",
-			World: `base: [{listing: ada}]
-pr: [{reissue: ada, set: {/slug: lovelace}}]
-web: [{url: "https://ada.example/oap-conformance-receipt.json", status: 404}]
-`,
-			Want: `
+			World: `web: [{url: "https://ada.example/oap-conformance-receipt.json", status: 404}]`,
+			Base:  "{listing: ada}", PR: "{reissue: ada, set: {/slug: lovelace}}", Want: `
 implementations/ada.json:2:3: error: reissue: slug-changed
 implementations/ada.json:7:3: error: receipt-fetch: http-status`},
 		// nothing is compared with words that nobody signed
-		{Name: "stranger name",
-			World: `base: [{listing: ada}]
-pr: [{reissue: ada, signing_key: mallory, set: {/name: Ada Pro}}]
-`,
+		{Name: "stranger name", Base: "{listing: ada}",
+			PR:   "{reissue: ada, signing_key: mallory, set: {/name: Ada Pro}}",
 			Want: `implementations/ada.json:7:3: error: receipt-signature: signature-not-verified`},
 		// an implementation of the attacker's takes the slug over, honest in all else
-		{Name: "takeover",
-			World: `base: [{listing: ada}]
-pr: [{reissue: ada, host: mallory.example, key: mallory}]
-`,
-			Want: `
+		{Name: "takeover", Base: "{listing: ada}", PR: "{reissue: ada, host: mallory.example, key: mallory}", Want: `
 implementations/ada.json:4:3: error: reissue: did-changed
 implementations/ada.json:5:3: warning: reissue: unsigned-change
 implementations/ada.json:7:3: warning: reissue: unsigned-change
 implementations/ada.json:12:3: warning: reissue: unsigned-change`,
 			Says: []string{`implementations/ada.json:4:3: error: reissue: tool_did changes from "did:web:ada.example" to "did:web:mallory.example"`}},
 		// another slug in the file
-		{Name: "slug",
-			World: `base: [{listing: ada}]
-pr: [{reissue: ada, set: {/slug: lovelace}}]
-`,
+		{Name: "slug", Base: "{listing: ada}", PR: "{reissue: ada, set: {/slug: lovelace}}",
 			Want: `implementations/ada.json:2:3: error: reissue: slug-changed`},
 		// ... even one that mends a standing fault: the slug is what revocations name
-		{Name: "slug mended",
-			World: `base: [{listing: ada, set: {/slug: lovelace}}]
-pr: [{reissue: ada}]
-`,
+		{Name: "slug mended", Base: "{listing: ada, set: {/slug: lovelace}}", PR: "{reissue: ada}",
 			Want: `implementations/ada.json:2:3: error: reissue: slug-changed`},
 		// --- what changes besides ---
 		// a name that the Receipt signs; one that it does not
-		{Name: "name",
-			World: `base: [{listing: ada}]
-pr: [{reissue: ada, name: Countess}]
-`,
-			Want: `pass`},
-		{Name: "other name",
-			World: `base: [{listing: ada}]
-pr: [{reissue: ada, set: {/name: Ada Pro}}]
-`,
+		{Name: "name", Base: "{listing: ada}", PR: "{reissue: ada, name: Countess}", Want: `pass`},
+		{Name: "other name", Base: "{listing: ada}", PR: "{reissue: ada, set: {/name: Ada Pro}}",
 			Want: `implementations/ada.json:3:3: error: reissue: name-not-signed`,
 			Says: []string{`implementations/ada.json:3:3: error: reissue: name changes from "Ada" to "Ada Pro", the Receipt signs "Ada"`}},
 		// less than the highest level claimed
-		{Name: "low",
-			World: `base: [{listing: ada}]
-pr: [{reissue: ada, receipt: {set: {/claimed_levels: [L1, L2]}}}]
-`,
+		{Name: "low", Base: "{listing: ada}", PR: "{reissue: ada, receipt: {set: {/claimed_levels: [L1, L2]}}}",
 			Want: `implementations/ada.json:6:3: error: reissue: level-not-highest`,
 			Says: []string{`implementations/ada.json:6:3: error: reissue: conformance_level is "L1", the highest that the Receipt claims is "L2"`}},
 		// none that a listing can have
-		{Name: "worker", Skip: "receipt-claims",
-			World: `base: [{listing: ada}]
-pr: [{reissue: ada, receipt: {set: {/claimed_levels: [W1]}}}]
-`,
+		{Name: "worker", Skip: "receipt-claims", Base: "{listing: ada}",
+			PR:   "{reissue: ada, receipt: {set: {/claimed_levels: [W1]}}}",
 			Want: `implementations/ada.json:6:3: error: reissue: level-not-highest`,
 			Says: []string{`the Receipt claims W1, which is not a level of a listing`, `fix: attest at one of L0 to L5`}},
 		// provisional on a domain that is old enough; on one whose age nobody knows; kept; dropped
-		{Name: "provisional",
-			World: `base: [{listing: ada}]
-pr: [{reissue: ada, provisional: true}]
-`,
-			Want: `
+		{Name: "provisional", Base: "{listing: ada}", PR: "{reissue: ada, provisional: true}", Want: `
 implementations/ada.json:12:3: error: reissue: provisional-set
 implementations/ada.json:12:3: warning: domain-age: provisional-not-needed`},
-		{Name: "provisional needed",
-			World: `base: [{listing: ada, registered: none}]
-pr: [{reissue: ada, provisional: true}]
-`,
+		{Name: "provisional needed", Base: "{listing: ada, registered: none}", PR: "{reissue: ada, provisional: true}",
 			Want: `implementations/ada.json:12:3: notice: domain-age: provisional`},
-		{Name: "provisional, and a policy that cannot be read", Only: "reissue",
-			World: `policy: "["
-base: [{listing: ada}]
-pr: [{reissue: ada, provisional: true}]
-`,
+		{Name: "provisional, and a policy that cannot be read", Only: "reissue", World: `policy: "["`,
+			Base: "{listing: ada}", PR: "{reissue: ada, provisional: true}",
 			Want: `implementations/ada.json:12:3: inconclusive: reissue: provisional-set`},
-		{Name: "provisional kept",
-			World: `base: [{listing: ada, provisional: true}]
-pr: [{reissue: ada}]
-`,
+		{Name: "provisional kept", Base: "{listing: ada, provisional: true}", PR: "{reissue: ada}",
 			Want: `implementations/ada.json:12:3: warning: domain-age: provisional-not-needed`},
-		{Name: "provisional dropped",
-			World: `base: [{listing: ada, provisional: true}]
-pr: [{reissue: ada, provisional: false}]
-`,
-			Want: `pass`},
+		{Name: "provisional dropped", Base: "{listing: ada, provisional: true}",
+			PR: "{reissue: ada, provisional: false}", Want: `pass`},
 		// provisional is set and the age cannot be had: nothing is decided
-		{Name: "provisional unsure",
-			World: `base: [{listing: ada}]
-pr: [{reissue: ada, provisional: true}]
-web: [{domain: ada.example, registered: none, rdap: {status: 503}}]
-`,
-			Want: `
+		{Name: "provisional unsure", World: "web: [{domain: ada.example, registered: none, rdap: {status: 503}}]",
+			Base: "{listing: ada}", PR: "{reissue: ada, provisional: true}", Want: `
 implementations/ada.json:12:3: inconclusive: reissue: provisional-set
 implementations/ada.json:12:3: notice: domain-age: provisional`},
 		// no signature speaks of other members: a warning with old and new
-		{Name: "contact",
-			World: `base: [{listing: ada}]
-pr: [{reissue: ada, set: {/contact: new@ada.example}, delete: [/license]}]
-`,
-			Want: `
+		{Name: "contact", Base: "{listing: ada}",
+			PR: "{reissue: ada, set: {/contact: new@ada.example}, delete: [/license]}", Want: `
 implementations/ada.json:1:1: warning: reissue: unsigned-change
 implementations/ada.json:11:3: warning: reissue: unsigned-change`,
 			Says: []string{
 				`contact changes from "contact@ada.example" to "new@ada.example"`,
 				`license changes from "Apache-2.0" to nothing`,
 			}},
-		{Name: "honest",
-			World: `base: [{listing: ada}]
-pr: [{reissue: ada}]
-`,
-			Want: `pass`},
+		{Name: "honest", Base: "{listing: ada}", PR: "{reissue: ada}", Want: `pass`},
 		// --- a merged issued_at that says nothing ---
 		// in the future, or unreadable: the commit that brought it counts
-		{Name: "future",
-			World: `base: [{listing: ada, set: {/issued_at: "2036-01-01T00:00:00Z"}}]
-pr: [{reissue: ada}]
-`,
+		{Name: "future", Base: `{listing: ada, set: {/issued_at: "2036-01-01T00:00:00Z"}}`, PR: "{reissue: ada}",
 			Want: `pass`},
-		{Name: "future older",
-			World: `base: [{listing: ada, set: {/issued_at: "2036-01-01T00:00:00Z"}}]
-pr: [{reissue: ada, issued: -11d}]
-`,
+		{Name: "future older", Base: `{listing: ada, set: {/issued_at: "2036-01-01T00:00:00Z"}}`,
+			PR:   "{reissue: ada, issued: -11d}",
 			Want: `implementations/ada.json:9:3: error: reissue: receipt-not-newer`},
-		{Name: "unreadable",
-			World: `base: [{listing: ada, set: {/issued_at: "soon"}}]
-pr: [{reissue: ada}]
-`,
-			Want: `pass`},
-		{Name: "unreadable older",
-			World: `base: [{commit: Begin}, {listing: ada, set: {/issued_at: "soon"}}]
-pr: [{reissue: ada, issued: -11d}]
-`,
-			Want: `implementations/ada.json:9:3: error: reissue: receipt-not-newer`,
+		{Name: "unreadable", Base: `{listing: ada, set: {/issued_at: "soon"}}`, PR: "{reissue: ada}", Want: `pass`},
+		{Name: "unreadable older", Base: `{commit: Begin}, {listing: ada, set: {/issued_at: "soon"}}`,
+			PR: "{reissue: ada, issued: -11d}", Want: `implementations/ada.json:9:3: error: reissue: receipt-not-newer`,
 			Says: []string{`the merged listing was issued at 2026-05-22T12:01:00Z`}},
 		// --- a merged listing with faults that no re-issue can mend is renewed ---
-		{Name: "two of one",
-			World: `base:
-  - {listing: ada}
-  - {listing: bob, did: "did:web:ada.example", key: ada}
-pr: [{reissue: ada}]
-`,
-			Want: `
+		{Name: "two of one", Base: `{listing: ada}, {listing: bob, did: "did:web:ada.example", key: ada}`,
+			PR: "{reissue: ada}", Want: `
 implementations/ada.json:4:3: warning: layout: duplicate-did
 implementations/bob.json: warning: layout: duplicate-did`},
-		{Name: "spelling",
-			World: `base: [{listing: ada, did: "did:web:Ada.example"}]
-pr: [{reissue: ada}]
-`,
+		{Name: "spelling", Base: `{listing: ada, did: "did:web:Ada.example"}`, PR: "{reissue: ada}",
 			Want: `implementations/ada.json:4:3: warning: layout: did-spelling`},
 		// a listing that cannot be read belongs to nobody
 		{Name: "unreadable base",
@@ -262,20 +150,12 @@ pr: [{reissue: ada}]
 // A merged listing that cannot be read is restored, removed or left, by what its history held.
 func TestReissueOfUnreadable(t *testing.T) {
 	checktest.Run(t, only("reissue", []checktest.Case{
-		{Name: "it was a record", World: `
-base:
-  - {listing: ada}
-  - {commit: List}
-  - {write: implementations/ada.json, text: "{"}
-pr: [{listing: bob}, {move: [implementations/bob.json, implementations/ada.json]}]
-`,
+		{Name: "it was a record", Base: `{listing: ada}, {commit: List}, {write: implementations/ada.json, text: "{"}`,
+			PR:   "{listing: bob}, {move: [implementations/bob.json, implementations/ada.json]}",
 			Want: `implementations/ada.json:1:1: error: reissue: base-unreadable`,
 			Says: []string{`fix: restore it first, in a pull request of its own: git checkout [0-9a-f]{40} -- implementations/ada.json`}},
-		{Name: "it was no record", World: `
-base: [{write: implementations/ada.json, text: "{"}, {listing: cyd}]
-pr: [{listing: ada}]
-`,
-			Want: `implementations/ada.json:1:1: error: reissue: base-unreadable`,
+		{Name: "it was no record", Base: `{write: implementations/ada.json, text: "{"}, {listing: cyd}`,
+			PR: "{listing: ada}", Want: `implementations/ada.json:1:1: error: reissue: base-unreadable`,
 			Says: []string{`fix: remove the file in a pull request of its own, then list the implementation again: git rm implementations/ada.json`}},
 		{Name: "it has a pinned hash", World: `
 base: [{listing: cyd}, {commit: List}, {write: implementations/ada.json, text: "{ $pin(cyd)"}]
@@ -289,31 +169,21 @@ pr: [{listing: ada}]
 // Only what the Receipt signs, and what a re-issue may change, is judged of a renewal.
 func TestReissueSigned(t *testing.T) {
 	checktest.Run(t, only("reissue", []checktest.Case{
-		{Name: "not signed by the owner", World: `
-base: [{listing: ada}]
-pr: [{reissue: ada, signing_key: eve}]
-`, Want: `implementations/ada.json:8:3: error: reissue: receipt-not-signed`},
-		{Name: "no dates", World: `
-base: [{listing: ada}]
-pr: [{reissue: ada, receipt: {delete: [/validity]}}]
-`, Want: `implementations/ada.json:8:3: error: reissue: validity-missing`},
-		{Name: "no Receipt", World: `
-base: [{listing: ada}]
-pr: [{reissue: ada}]
-web: [{url: "https://ada.example/oap-conformance-receipt.json", status: 404}]
-`, Want: `implementations/ada.json:1:1: error: reissue: http-status`},
-		{Name: "no Receipt, and another slug", World: `
-base: [{listing: ada}]
-pr: [{reissue: ada, set: {/slug: bob}}]
-web: [{url: "https://ada.example/oap-conformance-receipt.json", status: 404}]
-`, Want: `
+		{Name: "not signed by the owner", Base: "{listing: ada}", PR: "{reissue: ada, signing_key: eve}",
+			Want: `implementations/ada.json:8:3: error: reissue: receipt-not-signed`},
+		{Name: "no dates", Base: "{listing: ada}", PR: "{reissue: ada, receipt: {delete: [/validity]}}",
+			Want: `implementations/ada.json:8:3: error: reissue: validity-missing`},
+		{Name: "no Receipt", World: `web: [{url: "https://ada.example/oap-conformance-receipt.json", status: 404}]`,
+			Base: "{listing: ada}", PR: "{reissue: ada}",
+			Want: `implementations/ada.json:1:1: error: reissue: http-status`},
+		{Name: "no Receipt, and another slug",
+			World: `web: [{url: "https://ada.example/oap-conformance-receipt.json", status: 404}]`,
+			Base:  "{listing: ada}", PR: "{reissue: ada, set: {/slug: bob}}", Want: `
 implementations/ada.json:1:1: error: reissue: http-status
 implementations/ada.json:2:3: error: reissue: slug-changed`},
-		{Name: "a Receipt that does not answer, and another slug", World: `
-base: [{listing: ada}]
-pr: [{reissue: ada, set: {/slug: bob}}]
-web: [{url: "https://ada.example/oap-conformance-receipt.json", status: 503}]
-`, Want: `
+		{Name: "a Receipt that does not answer, and another slug",
+			World: `web: [{url: "https://ada.example/oap-conformance-receipt.json", status: 503}]`,
+			Base:  "{listing: ada}", PR: "{reissue: ada, set: {/slug: bob}}", Want: `
 implementations/ada.json:1:1: inconclusive: reissue: http-status
 implementations/ada.json:2:3: error: reissue: slug-changed`},
 		{Name: "a member comes, one goes, one is long", World: `
@@ -324,26 +194,17 @@ implementations/ada.json:1:1: warning: reissue: unsigned-change
 implementations/ada.json:11:3: warning: reissue: unsigned-change
 implementations/ada.json:13:3: warning: reissue: unsigned-change`,
 			Says: []string{`contact changes from "contact@ada.example" to nothing`, `x/y changes from nothing to 1`, `license changes from "Apache-2.0" to "a{199}…`}},
-		{Name: "provisional again on an old domain", World: `
-base: [{listing: ada}]
-pr: [{reissue: ada, provisional: true}]
-`, Want: `implementations/ada.json:12:3: error: reissue: provisional-set`},
-		{Name: "provisional again on a domain of unknown age", World: `
-base: [{listing: ada, registered: none}]
-pr: [{reissue: ada, provisional: true}]
-`, Want: `pass`},
-		{Name: "issued in the future of then", World: `
-base: [{at: "-10d"}, {listing: ada, set: {/issued_at: "2027-01-01T00:00:00Z"}}]
-pr: [{reissue: ada}]
-`, Want: `pass`},
-		{Name: "no date then", World: `
-base: [{listing: ada, set: {/issued_at: "some day"}}]
-pr: [{reissue: ada}]
-`, Want: `pass`},
-		{Name: "only the lowest level", World: `
-base: [{listing: ada}]
-pr: [{reissue: ada, receipt: {set: {/claimed_levels: [L0]}}}]
-`,
+		{Name: "provisional again on an old domain", Base: "{listing: ada}", PR: "{reissue: ada, provisional: true}",
+			Want: `implementations/ada.json:12:3: error: reissue: provisional-set`},
+		{Name: "provisional again on a domain of unknown age", Base: "{listing: ada, registered: none}",
+			PR: "{reissue: ada, provisional: true}", Want: `pass`},
+		{Name: "issued in the future of then",
+			Base: `{at: "-10d"}, {listing: ada, set: {/issued_at: "2027-01-01T00:00:00Z"}}`, PR: "{reissue: ada}",
+			Want: `pass`},
+		{Name: "no date then", Base: `{listing: ada, set: {/issued_at: "some day"}}`, PR: "{reissue: ada}",
+			Want: `pass`},
+		{Name: "only the lowest level", Base: "{listing: ada}",
+			PR:   "{reissue: ada, receipt: {set: {/claimed_levels: [L0]}}}",
 			Want: `implementations/ada.json:6:3: error: reissue: level-not-highest`,
 			Says: []string{`the highest that the Receipt claims is "L0"`, `fix: set conformance_level to "L0"`}},
 		{Name: "levels that are none", World: `
@@ -357,35 +218,24 @@ pr: [{reissue: ada, receipt: {set: {/claimed_levels: [L9]}}}]
 func TestAttackSeams(t *testing.T) {
 	checktest.Run(t, []checktest.Case{
 		// one re-issue is the owner's; beside it a record that copies the owner's DID under a name of its own
-		{Name: "reissue and copy",
-			World: `base: [{listing: ada}]
-pr: [{reissue: ada}, {listing: eve, did: "did:web:ada.example", key: ada, host: ada.example}]
-`,
-			Want: `
+		{Name: "reissue and copy", Base: "{listing: ada}",
+			PR: `{reissue: ada}, {listing: eve, did: "did:web:ada.example", key: ada, host: ada.example}`, Want: `
 implementations/ada.json:4:3: warning: layout: duplicate-did
 implementations/ada.json:8:3: error: receipt-fetch: receipt-hash-mismatch
 implementations/eve.json:4:3: error: layout: duplicate-did`},
 		// two new listings of one DID; the base tree has neither
-		{Name: "twins",
-			World: `base: [{listing: ada}]
-pr: [{listing: eve}, {listing: eva, did: "did:web:eve.example", key: eve, host: eve.example}]
-`,
-			Want: `
+		{Name: "twins", Base: "{listing: ada}",
+			PR: `{listing: eve}, {listing: eva, did: "did:web:eve.example", key: eve, host: eve.example}`, Want: `
 implementations/eva.json:4:3: error: layout: duplicate-did
 implementations/eve.json:4:3: error: layout: duplicate-did
 implementations/eve.json:8:3: error: receipt-fetch: receipt-hash-mismatch`},
 		// a revocation does not free the DID for somebody's new listing in the same pull request
-		{Name: "revoke and relist",
-			World: `base: [{listing: ada}]
-pr: [{revoke: ada}, {listing: eve, did: "did:web:ada.example", key: ada, host: ada.example}]
-`,
+		{Name: "revoke and relist", Base: "{listing: ada}",
+			PR:   `{revoke: ada}, {listing: eve, did: "did:web:ada.example", key: ada, host: ada.example}`,
 			Want: `implementations/eve.json:4:3: error: layout: duplicate-did`},
 		// the owner revokes and brings the same Receipt under its slug again: the hash stays revoked
-		{Name: "revoke and keep",
-			World: `base: [{listing: ada}]
-pr: [{revoke: ada}, {edit: implementations/ada.json, set: {/provisional: false}}]
-`,
-			Want: `
+		{Name: "revoke and keep", Base: "{listing: ada}",
+			PR: "{revoke: ada}, {edit: implementations/ada.json, set: {/provisional: false}}", Want: `
 implementations/ada.json:8:3: error: reissue: receipt-unchanged
 implementations/ada.json:8:3: error: revocations: receipt-revoked`},
 		// a revocation that the pull request takes back in a later commit is none: the witness counts
@@ -404,14 +254,8 @@ registry: warning: append-only: squash
 revocations/ada-94e5adb886f685db75aa29398706d2015e257628b2bb02a14368fcbd746948dd.json: error: append-only: transient-revocation`},
 		// a witness that this pull request revokes does not count, though the revocation itself is refused
 		{Name: "witness revoked here",
-			World: `base:
-  - {listing: ada, level: L4, witness: [bob]}
-  - {listing: bob, level: L4, witness: [ada]}
-pr:
-  - {revoke: ada, key: mallory}
-  - {listing: nova, level: L4, witness: [ada]}
-`,
-			Want: `
+			Base: "{listing: ada, level: L4, witness: [bob]}, {listing: bob, level: L4, witness: [ada]}",
+			PR:   "{revoke: ada, key: mallory}, {listing: nova, level: L4, witness: [ada]}", Want: `
 implementations/nova.json:6:3: error: peer-witnesses: too-few-witnesses
 implementations/nova.json:7:3: warning: peer-witnesses: witness-revoked
 revocations/ada-94e5adb886f685db75aa29398706d2015e257628b2bb02a14368fcbd746948dd.json:7:3: error: revocations: not-authorised`},
@@ -434,13 +278,8 @@ implementations/dan.json:7:3: warning: peer-witnesses: witness-not-listed
 implementations/dan.json:1:1: error: append-only: several-reissues`},
 		// a witness that the pull request takes away: still the deletion fails, not the witness
 		{Name: "witness deleted",
-			World: `base:
-  - {listing: ada, level: L4, witness: [bob]}
-  - {listing: bob, level: L4, witness: [ada]}
-pr:
-  - {listing: nova, level: L4, witness: [ada]}
-  - {remove: implementations/ada.json}
-`,
+			Base: "{listing: ada, level: L4, witness: [bob]}, {listing: bob, level: L4, witness: [ada]}",
+			PR:   "{listing: nova, level: L4, witness: [ada]}, {remove: implementations/ada.json}",
 			Want: `implementations/ada.json: error: append-only: deleted`},
 		// .gitkeep goes with records; as a link it does not
 		{Name: "keep link",
@@ -452,11 +291,8 @@ pr:
 `,
 			Want: `workflow-anchors/.gitkeep: error: layout: file-mode`},
 		// a data directory that was not there, as a link to another
-		{Name: "directory link",
-			World: `bare: true
-base: [{listing: ada}]
-pr: [{listing: nova}, {write: revocations, text: implementations, mode: "120000"}]
-`,
+		{Name: "directory link", World: "bare: true", Base: "{listing: ada}",
+			PR:   `{listing: nova}, {write: revocations, text: implementations, mode: "120000"}`,
 			Want: `revocations: error: layout: folder-mode`},
 		// the policy that would exempt the candidate, in a commit that is undone before the candidate comes
 		{Name: "policy in passing",
@@ -472,10 +308,7 @@ pr:
 implementations/nova.json:6:3: error: peer-witnesses: too-few-witnesses
 .github/gate-policy.yml: warning: append-only: governance-in-passing`},
 		// no level at all, or one that nobody knows, is not below L4
-		{Name: "no such level",
-			World: `base: [{listing: ada}]
-pr: [{listing: nova, level: L6}]
-`,
+		{Name: "no such level", Base: "{listing: ada}", PR: "{listing: nova, level: L6}",
 			Want: `implementations/nova.json:6:3: error: schema: schema-pattern`},
 		// the candidate on a platform's own name is not independent of a customer of that platform
 		{Name: "platform",
@@ -509,39 +342,21 @@ implementations/ada.json:5:3: error: manifest-did: manifest-host`},
 func TestDeadlock(t *testing.T) {
 	checktest.Run(t, []checktest.Case{
 		// a new honest listing, up to L3, with provisional where the domain is young
-		{Name: "new l0",
-			World: `base: [{listing: ada, issued: -200d}, {listing: bob}, {revoke: bob}]
-pr: [{listing: nova, level: L0}]
-web: [{url: "https://ada.example/.well-known/did.json", reset: true}]
-`,
+		{Name: "new l0", World: `web: [{url: "https://ada.example/.well-known/did.json", reset: true}]`,
+			Base: "{listing: ada, issued: -200d}, {listing: bob}, {revoke: bob}", PR: "{listing: nova, level: L0}",
 			Want: `registry: notice: revocations: not-in-force`},
-		{Name: "new l1nc",
-			World: `base: [{listing: ada, issued: -200d}, {listing: bob}, {revoke: bob}]
-pr: [{listing: nova, level: L1-NC}]
-`,
-			Want: `registry: notice: revocations: not-in-force`},
-		{Name: "new l3",
-			World: `base: [{listing: ada, issued: -200d}, {listing: bob}, {revoke: bob}]
-pr: [{listing: nova, level: L3}]
-`,
-			Want: `registry: notice: revocations: not-in-force`},
-		{Name: "new young",
-			World: `base: [{listing: ada, issued: -200d}]
-pr: [{listing: nova, registered: -3d, provisional: true}]
-`,
-			Want: `
+		{Name: "new l1nc", Base: "{listing: ada, issued: -200d}, {listing: bob}, {revoke: bob}",
+			PR: "{listing: nova, level: L1-NC}", Want: `registry: notice: revocations: not-in-force`},
+		{Name: "new l3", Base: "{listing: ada, issued: -200d}, {listing: bob}, {revoke: bob}",
+			PR: "{listing: nova, level: L3}", Want: `registry: notice: revocations: not-in-force`},
+		{Name: "new young", Base: "{listing: ada, issued: -200d}",
+			PR: "{listing: nova, registered: -3d, provisional: true}", Want: `
 implementations/nova.json:12:3: notice: domain-age: provisional
 registry: notice: revocations: not-in-force`},
 		// a renewal of an expired listing, of a revoked one, of one with faults that no re-issue can mend
-		{Name: "renew expired",
-			World: `base: [{at: -200d}, {listing: ada}, {listing: bob}, {revoke: bob}]
-pr: [{reissue: ada}]
-`,
-			Want: `registry: notice: revocations: not-in-force`},
-		{Name: "renew revoked",
-			World: `base: [{listing: ada}, {revoke: ada}]
-pr: [{reissue: ada}]
-`,
+		{Name: "renew expired", Base: "{at: -200d}, {listing: ada}, {listing: bob}, {revoke: bob}",
+			PR: "{reissue: ada}", Want: `registry: notice: revocations: not-in-force`},
+		{Name: "renew revoked", Base: "{listing: ada}, {revoke: ada}", PR: "{reissue: ada}",
 			Want: `registry: notice: revocations: not-in-force`},
 		{Name: "renew faulty",
 			World: `base:
@@ -563,26 +378,15 @@ registry: notice: revocations: not-in-force
 revocations/x/y.json:1:1: warning: layout: misplaced-file`},
 		// a listing that stood at L4 comes back at L3
 		{Name: "renew l4",
-			World: `base:
-  - {at: -200d}
-  - {listing: ada, level: L4, witness: [bob]}
-  - {listing: bob, level: L4, witness: [ada]}
-pr: [{reissue: ada, level: L3, witness: []}]
-`,
-			Want: `
+			Base: "{at: -200d}, {listing: ada, level: L4, witness: [bob]}, {listing: bob, level: L4, witness: [ada]}",
+			PR:   "{reissue: ada, level: L3, witness: []}", Want: `
 implementations/ada.json:6:3: warning: reissue: unsigned-change
 registry: notice: revocations: not-in-force`},
 		// a self-revocation by the owner of an expired listing, of a Receipt pinned before, of one at L5
-		{Name: "revoke expired",
-			World: `base: [{listing: ada, issued: -200d}]
-pr: [{revoke: ada}]
-`,
+		{Name: "revoke expired", Base: "{listing: ada, issued: -200d}", PR: "{revoke: ada}",
 			Want: `registry: notice: revocations: not-in-force`},
-		{Name: "revoke older",
-			World: `base: [{at: -200d}, {listing: ada}, {commit: One}, {at: -150d}, {reissue: ada}]
-pr: [{revoke: ada, number: 1}]
-`,
-			Want: `registry: notice: revocations: not-in-force`},
+		{Name: "revoke older", Base: "{at: -200d}, {listing: ada}, {commit: One}, {at: -150d}, {reissue: ada}",
+			PR: "{revoke: ada, number: 1}", Want: `registry: notice: revocations: not-in-force`},
 		{Name: "revoke l5",
 			World: `base:
   - {at: -200d}

@@ -50,26 +50,18 @@ func TestRevocationsForced(t *testing.T) {
 	}
 	checktest.Run(t, []checktest.Case{
 		// more than three, one of them idle
-		{Name: "four one broken",
-			World: base + `  - {listing: dan, level: L4, witness: [ada]}
-pr: [{revoke: evil, witness: [ada, {slug: dan, key: other}, bob, cyd]}]
-`,
+		{Name: "four one broken", World: base + "  - {listing: dan, level: L4, witness: [ada]}",
+			PR:   "{revoke: evil, witness: [ada, {slug: dan, key: other}, bob, cyd]}",
 			Want: `revocations/evil-56b689eff94bf2ac4d8226360b2f5eeea12c7e70f950518785bf9259ffa36f72.json:19:5: warning: revocations: witness-not-counted`},
 		// an earlier Receipt; an expired listing
-		{Name: "earlier",
-			World: base + `  - {commit: List}
+		{Name: "earlier", World: base + `  - {commit: List}
   - {at: -5d}
-  - {reissue: evil}
-pr: [{revoke: evil, number: 1, witness: [ada, bob, cyd]}]
-`,
-			Want: `pass`},
-		{Name: "expired",
-			World: base + `  - {commit: Begin}
+  - {reissue: evil}`,
+			PR: "{revoke: evil, number: 1, witness: [ada, bob, cyd]}", Want: `pass`},
+		{Name: "expired", World: base + `  - {commit: Begin}
   - {at: -91d}
-  - {listing: old}
-pr: [{revoke: old, witness: [ada, bob, cyd]}]
-`,
-			Want: `registry: notice: revocations: not-in-force`},
+  - {listing: old}`,
+			PR: "{revoke: old, witness: [ada, bob, cyd]}", Want: `registry: notice: revocations: not-in-force`},
 		// --- the revoked one cannot obstruct it ---
 		// its site does not answer, or answers with other things
 		{Name: "three, evil 503", World: base + three + evil503,
@@ -88,11 +80,11 @@ pr: [{revoke: old, witness: [ada, bob, cyd]}]
 		{Name: "two", World: base + two,
 			Want: `revocations/evil-56b689eff94bf2ac4d8226360b2f5eeea12c7e70f950518785bf9259ffa36f72.json:7:3: error: revocations: not-authorised`,
 			Says: []string{`2 witnesses count; a forced revocation needs 3`}},
-		{Name: "one twice", World: base + `pr: [{revoke: evil, witness: [ada, bob, ada]}]`,
+		{Name: "one twice", World: base, PR: "{revoke: evil, witness: [ada, bob, ada]}",
 			Want: `revocations/evil-56b689eff94bf2ac4d8226360b2f5eeea12c7e70f950518785bf9259ffa36f72.json:7:3: error: revocations: not-authorised`,
 			Says: []string{`did:web:ada.example and did:web:ada.example are not independent: they are one DID`}},
 		// none, on the owner's DID
-		{Name: "none", World: base + `pr: [{revoke: evil, key: other}]`,
+		{Name: "none", World: base, PR: "{revoke: evil, key: other}",
 			Want: `revocations/evil-56b689eff94bf2ac4d8226360b2f5eeea12c7e70f950518785bf9259ffa36f72.json:7:3: error: revocations: not-authorised`},
 		// where the base tree lists fewer than three that could sign, the finding says so
 		{Name: "small, two",
@@ -123,82 +115,52 @@ revocations/evil-56b689eff94bf2ac4d8226360b2f5eeea12c7e70f950518785bf9259ffa36f7
 			Want: `revocations/evil-fda2dacab907bd56c6d78bc8d0c6ae47cd067b82abddaf98822e1ebf67631d65.json:7:3: error: revocations: not-authorised`,
 			Says: []string{`a forced revocation needs 3 independent witnesses \[not-authorised\]$`}},
 		// the revoked implementation among the three
-		{Name: "itself", World: base + `pr: [{revoke: evil, witness: [ada, bob, evil]}]`,
-			Want: `
+		{Name: "itself", World: base, PR: "{revoke: evil, witness: [ada, bob, evil]}", Want: `
 revocations/evil-56b689eff94bf2ac4d8226360b2f5eeea12c7e70f950518785bf9259ffa36f72.json:7:3: error: revocations: not-authorised
 revocations/evil-56b689eff94bf2ac4d8226360b2f5eeea12c7e70f950518785bf9259ffa36f72.json:25:5: warning: revocations: witness-not-counted`},
 		// at L3, not listed, expired, provisional, revoked, revoked by this pull request
-		{Name: "low",
-			World: base + `  - {listing: low, level: L3}
-pr: [{revoke: evil, witness: [ada, bob, low]}]
-`,
+		{Name: "low", World: base + "  - {listing: low, level: L3}", PR: "{revoke: evil, witness: [ada, bob, low]}",
 			Want: `
 revocations/evil-56b689eff94bf2ac4d8226360b2f5eeea12c7e70f950518785bf9259ffa36f72.json:7:3: error: revocations: not-authorised
 revocations/evil-56b689eff94bf2ac4d8226360b2f5eeea12c7e70f950518785bf9259ffa36f72.json:25:5: warning: revocations: witness-not-counted`},
-		{Name: "stranger",
-			World: base + `pr:
-  - {publish: mallory, level: L4}
-  - {revoke: evil, witness: [ada, bob, mallory]}
-`,
-			Want: `
+		{Name: "stranger", World: base,
+			PR: "{publish: mallory, level: L4}, {revoke: evil, witness: [ada, bob, mallory]}", Want: `
 revocations/evil-56b689eff94bf2ac4d8226360b2f5eeea12c7e70f950518785bf9259ffa36f72.json:7:3: error: revocations: not-authorised
 revocations/evil-56b689eff94bf2ac4d8226360b2f5eeea12c7e70f950518785bf9259ffa36f72.json:25:5: warning: revocations: witness-not-counted`},
-		{Name: "lapsed",
-			World: base + `  - {commit: Begin}
+		{Name: "lapsed", World: base + `  - {commit: Begin}
   - {at: -91d}
-  - {listing: old, level: L4, witness: [ada]}
-pr: [{revoke: evil, witness: [ada, bob, old]}]
-`,
-			Want: `
+  - {listing: old, level: L4, witness: [ada]}`,
+			PR: "{revoke: evil, witness: [ada, bob, old]}", Want: `
 registry: notice: revocations: not-in-force
 revocations/evil-56b689eff94bf2ac4d8226360b2f5eeea12c7e70f950518785bf9259ffa36f72.json:7:3: error: revocations: not-authorised
 revocations/evil-56b689eff94bf2ac4d8226360b2f5eeea12c7e70f950518785bf9259ffa36f72.json:25:5: warning: revocations: witness-not-counted`},
 		{Name: "provisional",
-			World: base + `  - {listing: pro, level: L4, witness: [ada], provisional: true, registered: -11d}
-pr: [{revoke: evil, witness: [ada, bob, pro]}]
-`,
-			Want: `
+			World: base + "  - {listing: pro, level: L4, witness: [ada], provisional: true, registered: -11d}",
+			PR:    "{revoke: evil, witness: [ada, bob, pro]}", Want: `
 revocations/evil-56b689eff94bf2ac4d8226360b2f5eeea12c7e70f950518785bf9259ffa36f72.json:7:3: error: revocations: not-authorised
 revocations/evil-56b689eff94bf2ac4d8226360b2f5eeea12c7e70f950518785bf9259ffa36f72.json:25:5: warning: revocations: witness-not-counted`},
-		{Name: "revoked",
-			World: base + `  - {listing: dan, level: L4, witness: [ada]}
-  - {revoke: dan}
-pr: [{revoke: evil, witness: [ada, bob, dan]}]
-`,
-			Want: `
+		{Name: "revoked", World: base + `  - {listing: dan, level: L4, witness: [ada]}
+  - {revoke: dan}`,
+			PR: "{revoke: evil, witness: [ada, bob, dan]}", Want: `
 registry: notice: revocations: not-in-force
 revocations/evil-56b689eff94bf2ac4d8226360b2f5eeea12c7e70f950518785bf9259ffa36f72.json:7:3: error: revocations: not-authorised
 revocations/evil-56b689eff94bf2ac4d8226360b2f5eeea12c7e70f950518785bf9259ffa36f72.json:25:5: warning: revocations: witness-not-counted`},
-		{Name: "revoked here",
-			World: base + `pr:
-  - {revoke: cyd}
-  - {revoke: evil, witness: [ada, bob, cyd]}
-`,
-			Want: `
+		{Name: "revoked here", World: base, PR: "{revoke: cyd}, {revoke: evil, witness: [ada, bob, cyd]}", Want: `
 revocations/evil-56b689eff94bf2ac4d8226360b2f5eeea12c7e70f950518785bf9259ffa36f72.json:7:3: error: revocations: not-authorised
 revocations/evil-56b689eff94bf2ac4d8226360b2f5eeea12c7e70f950518785bf9259ffa36f72.json:25:5: warning: revocations: witness-not-counted`},
 		// not independent: one publisher, one platform, one key, a path
-		{Name: "same publisher",
-			World: base + `  - {listing: dan, level: L4, witness: [ada], legal_name: Ada Ltd}
-pr: [{revoke: evil, witness: [ada, bob, dan]}]
-`,
+		{Name: "same publisher", World: base + "  - {listing: dan, level: L4, witness: [ada], legal_name: Ada Ltd}",
+			PR:   "{revoke: evil, witness: [ada, bob, dan]}",
 			Want: `revocations/evil-56b689eff94bf2ac4d8226360b2f5eeea12c7e70f950518785bf9259ffa36f72.json:7:3: error: revocations: not-authorised`},
-		{Name: "same platform",
-			World: base + `  - {listing: one, host: one.github.io, level: L4, witness: [ada]}
-  - {listing: two, host: two.github.io, level: L4, witness: [ada]}
-pr: [{revoke: evil, witness: [one, bob, two]}]
-`,
+		{Name: "same platform", World: base + `  - {listing: one, host: one.github.io, level: L4, witness: [ada]}
+  - {listing: two, host: two.github.io, level: L4, witness: [ada]}`,
+			PR:   "{revoke: evil, witness: [one, bob, two]}",
 			Want: `revocations/evil-56b689eff94bf2ac4d8226360b2f5eeea12c7e70f950518785bf9259ffa36f72.json:7:3: error: revocations: not-authorised`},
-		{Name: "same key",
-			World: base + `  - {listing: dan, level: L4, witness: [ada], key: bob}
-pr: [{revoke: evil, witness: [ada, bob, dan]}]
-`,
+		{Name: "same key", World: base + "  - {listing: dan, level: L4, witness: [ada], key: bob}",
+			PR:   "{revoke: evil, witness: [ada, bob, dan]}",
 			Want: `revocations/evil-56b689eff94bf2ac4d8226360b2f5eeea12c7e70f950518785bf9259ffa36f72.json:7:3: error: revocations: not-authorised`},
-		{Name: "path",
-			World: base + `  - {listing: dan, level: L4, witness: [ada], did: "did:web:dan.example:agent"}
-pr: [{revoke: evil, witness: [ada, bob, dan]}]
-`,
-			Want: `
+		{Name: "path", World: base + `  - {listing: dan, level: L4, witness: [ada], did: "did:web:dan.example:agent"}`,
+			PR: "{revoke: evil, witness: [ada, bob, dan]}", Want: `
 revocations/evil-56b689eff94bf2ac4d8226360b2f5eeea12c7e70f950518785bf9259ffa36f72.json:7:3: error: revocations: not-authorised
 revocations/evil-56b689eff94bf2ac4d8226360b2f5eeea12c7e70f950518785bf9259ffa36f72.json:25:5: warning: revocations: witness-not-counted`},
 		// a witness whose own Receipt is gone
@@ -229,16 +191,14 @@ revocations/evil-56b689eff94bf2ac4d8226360b2f5eeea12c7e70f950518785bf9259ffa36f7
 revocations/evil-56b689eff94bf2ac4d8226360b2f5eeea12c7e70f950518785bf9259ffa36f72.json:13:5: warning: revocations: witness-open`},
 		// --- what they sign ---
 		// anything changed after they signed
-		{Name: "changed",
-			World: base + `pr: [{revoke: evil, witness: [ada, bob, cyd], tamper: {set: {/reason: key_compromise}}}]`,
-			Want: `
+		{Name: "changed", World: base,
+			PR: "{revoke: evil, witness: [ada, bob, cyd], tamper: {set: {/reason: key_compromise}}}", Want: `
 revocations/evil-56b689eff94bf2ac4d8226360b2f5eeea12c7e70f950518785bf9259ffa36f72.json:7:3: error: revocations: not-authorised
 revocations/evil-56b689eff94bf2ac4d8226360b2f5eeea12c7e70f950518785bf9259ffa36f72.json:13:5: warning: revocations: witness-not-counted
 revocations/evil-56b689eff94bf2ac4d8226360b2f5eeea12c7e70f950518785bf9259ffa36f72.json:19:5: warning: revocations: witness-not-counted
 revocations/evil-56b689eff94bf2ac4d8226360b2f5eeea12c7e70f950518785bf9259ffa36f72.json:25:5: warning: revocations: witness-not-counted`},
 		// the signature of one under another's name
-		{Name: "under other name",
-			World: base + `pr: [{revoke: evil, witness: [ada, bob, {slug: cyd, key: ada}]}]`,
+		{Name: "under other name", World: base, PR: "{revoke: evil, witness: [ada, bob, {slug: cyd, key: ada}]}",
 			Want: `
 revocations/evil-56b689eff94bf2ac4d8226360b2f5eeea12c7e70f950518785bf9259ffa36f72.json:7:3: error: revocations: not-authorised
 revocations/evil-56b689eff94bf2ac4d8226360b2f5eeea12c7e70f950518785bf9259ffa36f72.json:25:5: warning: revocations: witness-not-counted`},

@@ -55,37 +55,19 @@ pr:
   - {revoke: a7, reason: frontier_capability_misuse}
 `,
 			Want: `pass`},
-		{Name: "expired",
-			World: base + `  - {commit: Begin}
+		{Name: "expired", World: base + `  - {commit: Begin}
   - {at: -91d}
-  - {listing: old}
-pr: [{revoke: old}]
-`,
-			Want: `registry: notice: revocations: not-in-force`},
-		{Name: "provisional",
-			World: base + `  - {listing: pro, provisional: true, registered: -11d}
-pr: [{revoke: pro}]
-`,
-			Want: `pass`},
-		{Name: "key",
-			World: base + `  - {listing: kay, did: key}
-pr: [{revoke: kay}]
-`,
-			Want: `pass`},
+  - {listing: old}`,
+			PR: "{revoke: old}", Want: `registry: notice: revocations: not-in-force`},
+		{Name: "provisional", World: base + "  - {listing: pro, provisional: true, registered: -11d}",
+			PR: "{revoke: pro}", Want: `pass`},
+		{Name: "key", World: base + "  - {listing: kay, did: key}", PR: "{revoke: kay}", Want: `pass`},
 		// an earlier Receipt, also beside its renewal in one pull request
-		{Name: "earlier",
-			World: base + `  - {commit: List}
+		{Name: "earlier", World: base + `  - {commit: List}
   - {at: -5d}
-  - {reissue: eve}
-pr: [{revoke: eve, number: 1}]
-`,
-			Want: `pass`},
-		{Name: "renewed and revoked",
-			World: base + `pr:
-  - {reissue: eve}
-  - {revoke: eve, number: 1}
-`,
-			Want: `pass`},
+  - {reissue: eve}`,
+			PR: "{revoke: eve, number: 1}", Want: `pass`},
+		{Name: "renewed and revoked", World: base, PR: "{reissue: eve}, {revoke: eve, number: 1}", Want: `pass`},
 		// anyone can sign by a published key
 		{Name: "by a published key",
 			World: base + honest + `web:
@@ -100,23 +82,22 @@ web:
   - {edit: "https://eve.example/.well-known/did.json", set: {/verificationMethod/0/publicKeyJwk/x: $jwk(spare)}}
 `,
 			Want: `pass`},
-		{Name: "forged", World: base + `pr: [{revoke: eve, key: mallory}]`,
+		{Name: "forged", World: base, PR: "{revoke: eve, key: mallory}",
 			Want: `revocations/eve-6cc6e029f37950573adefc72ee978473693918e13deb4d6c84281cab8b79f4dc.json:7:3: error: revocations: not-authorised`,
 			Says: []string{`signature verifies under no Ed25519 key of did:web:eve.example`}},
 		// another listing's owner
-		{Name: "other owner", World: base + `pr: [{revoke: eve, by: fay}]`,
+		{Name: "other owner", World: base, PR: "{revoke: eve, by: fay}",
 			Want: `revocations/eve-6cc6e029f37950573adefc72ee978473693918e13deb4d6c84281cab8b79f4dc.json:7:3: error: revocations: not-authorised`,
 			Says: []string{`\(revoked_by_did is "did:web:fay.example", the listing's tool_did is "did:web:eve.example"\)`}},
 		// the owner's DID in another spelling is the listing's
-		{Name: "spelt",
-			World: base + `pr: [{revoke: eve, revocation: {set: {/revoked_by_did: "did:web:eve.example."}}}]`,
-			Want:  `pass`},
+		{Name: "spelt", World: base, PR: `{revoke: eve, revocation: {set: {/revoked_by_did: "did:web:eve.example."}}}`,
+			Want: `pass`},
 		// any member changed or added after it was signed
-		{Name: "changed reason", World: base + `pr: [{revoke: eve, tamper: {set: {/reason: key_compromise}}}]`,
+		{Name: "changed reason", World: base, PR: "{revoke: eve, tamper: {set: {/reason: key_compromise}}}",
 			Want: `revocations/eve-6cc6e029f37950573adefc72ee978473693918e13deb4d6c84281cab8b79f4dc.json:7:3: error: revocations: not-authorised`},
-		{Name: "added evidence",
-			World: base + `pr: [{revoke: eve, tamper: {set: {/evidence_uri: "https://eve.example/incident"}}}]`,
-			Want:  `revocations/eve-6cc6e029f37950573adefc72ee978473693918e13deb4d6c84281cab8b79f4dc.json:7:3: error: revocations: not-authorised`},
+		{Name: "added evidence", World: base,
+			PR:   `{revoke: eve, tamper: {set: {/evidence_uri: "https://eve.example/incident"}}}`,
+			Want: `revocations/eve-6cc6e029f37950573adefc72ee978473693918e13deb4d6c84281cab8b79f4dc.json:7:3: error: revocations: not-authorised`},
 		// the owner's signature of another revocation
 		{Name: "borrowed signature",
 			World: base + `pr:
@@ -124,9 +105,8 @@ web:
 `,
 			Want: `revocations/eve-6cc6e029f37950573adefc72ee978473693918e13deb4d6c84281cab8b79f4dc.json:8:3: error: revocations: not-authorised`},
 		// another algorithm, where the base tree's schema lets it pass
-		{Name: "lax, other algorithm",
-			World: lax + `pr: [{revoke: eve, tamper: {set: {/signature/alg: ES256}}}]`,
-			Want:  `revocations/eve-6cc6e029f37950573adefc72ee978473693918e13deb4d6c84281cab8b79f4dc.json:7:3: error: revocations: not-authorised`},
+		{Name: "lax, other algorithm", World: lax, PR: "{revoke: eve, tamper: {set: {/signature/alg: ES256}}}",
+			Want: `revocations/eve-6cc6e029f37950573adefc72ee978473693918e13deb4d6c84281cab8b79f4dc.json:7:3: error: revocations: not-authorised`},
 		// the older text form: the schema says how to write it, or this check where the schema lets it pass
 		{Name: "text form", World: base + textForm,
 			Want: `revocations/eve-6cc6e029f37950573adefc72ee978473693918e13deb4d6c84281cab8b79f4dc.json:7:3: error: schema: schema-type`,
@@ -156,78 +136,53 @@ web:
 			Want: `pass`},
 		// --- what is revoked ---
 		// no listing of that slug in the base tree: none at all, or one that this pull request brings
-		{Name: "no listing",
-			World: base + `pr:
-  - {publish: nova}
-  - {revoke: nova, sha256: $pin(eve)}
-`,
+		{Name: "no listing", World: base, PR: "{publish: nova}, {revoke: nova, sha256: $pin(eve)}",
 			Want: `revocations/nova-6cc6e029f37950573adefc72ee978473693918e13deb4d6c84281cab8b79f4dc.json:2:3: error: revocations: revokes-nothing`,
 			Says: []string{`revocations/nova-[0-9a-f]{64}.json:2:3: error: revocations: no commit of the base listed slug "nova"`}},
-		{Name: "lists and revokes",
-			World: base + `pr:
-  - {listing: nova}
-  - {revoke: nova}
-`,
-			Want: `
+		{Name: "lists and revokes", World: base, PR: "{listing: nova}, {revoke: nova}", Want: `
 implementations/nova.json:8:3: error: revocations: receipt-revoked
 revocations/nova-785354bed26ea50032af4ef3636a4d541ff1b80f9974809e4a27fd627bd3f92c.json:2:3: error: revocations: revokes-nothing`},
 		// a hash that the listing has never pinned, that another slug pins, or that only this pull request pins
-		{Name: "never pinned",
-			World: base + `pr: [{revoke: eve, sha256: "0000000000000000000000000000000000000000000000000000000000000000"}]`,
-			Want:  `revocations/eve-0000000000000000000000000000000000000000000000000000000000000000.json:3:3: error: revocations: never-pinned`,
+		{Name: "never pinned", World: base,
+			PR:   `{revoke: eve, sha256: "0000000000000000000000000000000000000000000000000000000000000000"}`,
+			Want: `revocations/eve-0000000000000000000000000000000000000000000000000000000000000000.json:3:3: error: revocations: never-pinned`,
 			Says: []string{
 				`revocations/eve-0+.json:3:3: error: revocations: implementations/eve.json neither pins 0+ nor has ever pinned it`,
 				`fix: set revoked_receipt_sha256 to the hash that the listing pins, name the file by it, and sign again: [0-9a-f]{64}`,
 			}},
-		{Name: "others pin", World: base + `pr: [{revoke: eve, sha256: $pin(fay)}]`,
+		{Name: "others pin", World: base, PR: "{revoke: eve, sha256: $pin(fay)}",
 			Want: `revocations/eve-8a28faf125e6f65597524cf9b329115286ec4e44ab4a3701e59af1ea9de0703b.json:3:3: error: revocations: never-pinned`},
-		{Name: "pins and revokes",
-			World: base + `pr:
-  - {reissue: eve}
-  - {revoke: eve}
-`,
-			Want: `
+		{Name: "pins and revokes", World: base, PR: "{reissue: eve}, {revoke: eve}", Want: `
 implementations/eve.json:8:3: error: revocations: receipt-revoked
 revocations/eve-5df95f42b1f059e344d16dd7907d8b9fd1d7a4e6e5b02c5ff83323ed79157e59.json:3:3: error: revocations: never-pinned`},
 		// --- nothing revoked is listed ---
 		// a Receipt revoked in the base tree comes back under its slug
-		{Name: "comes back",
-			World: base + `  - {listing: dan, issued: -5d}
+		{Name: "comes back", World: base + `  - {listing: dan, issued: -5d}
   - {revoke: dan}
   - {commit: List and revoke}
-  - {remove: implementations/dan.json}
-pr: [{reissue: dan, issued: -5d}]
-`,
+  - {remove: implementations/dan.json}`,
+			PR:   "{reissue: dan, issued: -5d}",
 			Want: `implementations/dan.json:8:3: error: revocations: receipt-revoked`,
 			Says: []string{`implementations/dan.json:8:3: error: revocations: the pinned Receipt is revoked by revocations/dan-`}},
 		// ... as a re-issue, which reissue refuses too: it is not newer
-		{Name: "comes back reissued",
-			World: base + `  - {listing: dan, issued: -9d}
+		{Name: "comes back reissued", World: base + `  - {listing: dan, issued: -9d}
   - {revoke: dan}
   - {commit: List and revoke}
-  - {reissue: dan, issued: -5d}
-pr: [{reissue: dan, issued: -9d}]
-`,
-			Want: `
+  - {reissue: dan, issued: -5d}`,
+			PR: "{reissue: dan, issued: -9d}", Want: `
 implementations/dan.json:9:3: error: reissue: receipt-not-newer
 implementations/dan.json:8:3: error: revocations: receipt-revoked`},
 		// ... whatever the revocation's text is by now: it is in force by its name
-		{Name: "comes back broken",
-			World: base + `  - {listing: dan, issued: -5d}
+		{Name: "comes back broken", World: base + `  - {listing: dan, issued: -5d}
   - {commit: List}
   - {write: revocations/dan-$pin(dan).json, text: "nothing to read"}
-  - {remove: implementations/dan.json}
-pr: [{reissue: dan, issued: -5d}]
-`,
-			Want: `
+  - {remove: implementations/dan.json}`,
+			PR: "{reissue: dan, issued: -5d}", Want: `
 implementations/dan.json:8:3: error: revocations: receipt-revoked
 revocations/dan-87d8611a4a5b60fa8e4a709262b9e80edc1deef6a5cb581a2bb3cee3fdf09609.json:1:2: warning: layout: json-syntax`},
 		// the same hash revoked under another slug says nothing of this one
-		{Name: "other slug",
-			World: base + `  - {write: revocations/dan-$pin(eve).json, text: "{}"}
-pr: [{reissue: fay}]
-`,
-			Want: `
+		{Name: "other slug", World: base + `  - {write: revocations/dan-$pin(eve).json, text: "{}"}`,
+			PR: "{reissue: fay}", Want: `
 revocations/dan-6cc6e029f37950573adefc72ee978473693918e13deb4d6c84281cab8b79f4dc.json:1:1: warning: layout: slug-mismatch
 revocations/dan-6cc6e029f37950573adefc72ee978473693918e13deb4d6c84281cab8b79f4dc.json:1:1: warning: layout: revocation-name
 revocations/dan-6cc6e029f37950573adefc72ee978473693918e13deb4d6c84281cab8b79f4dc.json:1:1: warning: schema: schema-required
@@ -241,31 +196,26 @@ revocations/dan-6cc6e029f37950573adefc72ee978473693918e13deb4d6c84281cab8b79f4dc
 			Want: `revocations/eve-6cc6e029f37950573adefc72ee978473693918e13deb4d6c84281cab8b79f4dc.json:4:3: error: schema: schema-enum`},
 		{Name: "lax, no such reason", World: lax + noSuchReason,
 			Want: `revocations/eve-6cc6e029f37950573adefc72ee978473693918e13deb4d6c84281cab8b79f4dc.json:4:3: error: revocations: no-such-reason`},
-		{Name: "ahead 5m", World: base + `pr: [{at: +0s}, {revoke: eve, at: +5m}]`,
-			Want: `pass`},
-		{Name: "ahead", World: base + `pr: [{revoke: eve, at: +5m1s}]`,
+		{Name: "ahead 5m", World: base, PR: "{at: +0s}, {revoke: eve, at: +5m}", Want: `pass`},
+		{Name: "ahead", World: base, PR: "{revoke: eve, at: +5m1s}",
 			Want: `revocations/eve-6cc6e029f37950573adefc72ee978473693918e13deb4d6c84281cab8b79f4dc.json:5:3: error: revocations: revoked-in-future`,
 			Says: []string{`revocations/eve-[0-9a-f]{64}.json:5:3: error: revocations: revoked_at is 2026-06-01T12:05:01Z, later than the evaluation time 2026-06-01T12:00:00Z`,
 				`fix: set revoked_at to now, and sign again`}},
-		{Name: "leap",
-			World: base + `pr: [{revoke: eve, revocation: {set: {/revoked_at: "2016-12-31T23:59:60Z"}}}]`,
-			Want:  `revocations/eve-6cc6e029f37950573adefc72ee978473693918e13deb4d6c84281cab8b79f4dc.json:5:3: error: schema: unreadable-time`},
-		{Name: "leap, only revocations", Only: "revocations",
-			World: base + `pr: [{revoke: eve, revocation: {set: {/revoked_at: "2016-12-31T23:59:60Z"}}}]`,
-			Want:  `revocations/eve-6cc6e029f37950573adefc72ee978473693918e13deb4d6c84281cab8b79f4dc.json:5:3: error: revocations: unreadable-time`},
-		{Name: "at issue", World: base + `pr: [{revoke: eve, at: "2026-05-22T12:00:00Z"}]`,
-			Want: `pass`},
-		{Name: "before issue", World: base + `pr: [{revoke: eve, at: -11d}]`,
+		{Name: "leap", World: base, PR: `{revoke: eve, revocation: {set: {/revoked_at: "2016-12-31T23:59:60Z"}}}`,
+			Want: `revocations/eve-6cc6e029f37950573adefc72ee978473693918e13deb4d6c84281cab8b79f4dc.json:5:3: error: schema: unreadable-time`},
+		{Name: "leap, only revocations", Only: "revocations", World: base,
+			PR:   `{revoke: eve, revocation: {set: {/revoked_at: "2016-12-31T23:59:60Z"}}}`,
+			Want: `revocations/eve-6cc6e029f37950573adefc72ee978473693918e13deb4d6c84281cab8b79f4dc.json:5:3: error: revocations: unreadable-time`},
+		{Name: "at issue", World: base, PR: `{revoke: eve, at: "2026-05-22T12:00:00Z"}`, Want: `pass`},
+		{Name: "before issue", World: base, PR: "{revoke: eve, at: -11d}",
 			Want: `revocations/eve-6cc6e029f37950573adefc72ee978473693918e13deb4d6c84281cab8b79f4dc.json:5:3: warning: revocations: revoked-before-issue`},
 		// --- what stands ---
 		// a merged revocation neither changes nor goes away, nor is it judged again
-		{Name: "revoked, edited",
-			World: base + revoked + `pr: [{edit: revocations/eve-$pin(eve).json, set: {/reason: key_compromise}}]`,
-			Want: `
+		{Name: "revoked, edited", World: base + revoked,
+			PR: "{edit: revocations/eve-$pin(eve).json, set: {/reason: key_compromise}}", Want: `
 registry: notice: revocations: not-in-force
 revocations/eve-6cc6e029f37950573adefc72ee978473693918e13deb4d6c84281cab8b79f4dc.json:1:1: error: append-only: edited`},
-		{Name: "revoked, removed", World: base + revoked + `pr: [{remove: revocations/eve-$pin(eve).json}]`,
-			Want: `
+		{Name: "revoked, removed", World: base + revoked, PR: "{remove: revocations/eve-$pin(eve).json}", Want: `
 registry: notice: revocations: not-in-force
 revocations/eve-6cc6e029f37950573adefc72ee978473693918e13deb4d6c84281cab8b79f4dc.json: error: append-only: deleted`},
 		{Name: "revoked, else, did gone", World: base + revoked + elseWorld + didGone,

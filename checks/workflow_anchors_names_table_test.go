@@ -130,13 +130,13 @@ workflow-anchors/flow.json:7:3: inconclusive: workflow-anchors: too-many-anchors
 ` + key,
 			Want: `workflow-anchors/flow.json:7:3: error: workflow-anchors: anchor-host`,
 			Says: []string{`no current listing of "did:key:z6Mk[0-9A-Za-z]+" in the base tree says whose that is`}},
-		{Name: "kay, key elsewhere",
-			World: base + kay + `pr: [{anchor: flow, coordinator: kay, uri: "https://mallory.example/flow.json"}]`,
-			Want:  `workflow-anchors/flow.json:7:3: error: workflow-anchors: anchor-host`,
-			Says:  []string{`on host "mallory.example", the coordinator.s listing has its Manifest on "kay.example"`}},
-		{Name: "kay, key sub domain",
-			World: base + kay + `pr: [{anchor: flow, coordinator: kay, uri: "https://flows.kay.example/flow.json"}]`,
-			Want:  `workflow-anchors/flow.json:7:3: error: workflow-anchors: anchor-host`},
+		{Name: "kay, key elsewhere", World: base + kay,
+			PR:   `{anchor: flow, coordinator: kay, uri: "https://mallory.example/flow.json"}`,
+			Want: `workflow-anchors/flow.json:7:3: error: workflow-anchors: anchor-host`,
+			Says: []string{`on host "mallory.example", the coordinator.s listing has its Manifest on "kay.example"`}},
+		{Name: "kay, key sub domain", World: base + kay,
+			PR:   `{anchor: flow, coordinator: kay, uri: "https://flows.kay.example/flow.json"}`,
+			Want: `workflow-anchors/flow.json:7:3: error: workflow-anchors: anchor-host`},
 		{Name: "kay expired, key",
 			World: base + `  - {at: -100d}
   - {listing: kay, did: key}
@@ -151,11 +151,7 @@ workflow-anchors/flow.json:7:3: error: workflow-anchors: anchor-host`},
 			Want: `
 registry: notice: revocations: not-in-force
 workflow-anchors/flow.json:7:3: error: workflow-anchors: anchor-host`},
-		{Name: "kay, key revoked",
-			World: base + kay + `pr:
-  - {revoke: kay}
-  - {anchor: flow, coordinator: kay}
-`,
+		{Name: "kay, key revoked", World: base + kay, PR: "{revoke: kay}, {anchor: flow, coordinator: kay}",
 			Want: `workflow-anchors/flow.json:7:3: error: workflow-anchors: anchor-host`},
 		// a DID that nobody can resolve: nothing shows who it is
 		{Name: "other method",
@@ -170,25 +166,25 @@ workflow-anchors/flow.json:7:3: error: workflow-anchors: anchor-host`},
 			Want: `workflow-anchors/flow.json:11:3: error: workflow-anchors: did-method`},
 		// --- what is pinned ---
 		// any JSON file of ada's domain takes no workflow id
-		{Name: "any file",
-			World: base + `pr: [{anchor: flow, coordinator: ada, receipt: {body: "{\"name\": \"did:web:ada.example\"}"}}]`,
-			Want:  `workflow-anchors/flow.json:8:3: error: workflow-anchors: workflow-id-differs`},
+		{Name: "any file", World: base,
+			PR:   `{anchor: flow, coordinator: ada, receipt: {body: "{\"name\": \"did:web:ada.example\"}"}}`,
+			Want: `workflow-anchors/flow.json:8:3: error: workflow-anchors: workflow-id-differs`},
 		{Name: "did document",
 			World: base + `pr:
   - {anchor: flow, coordinator: ada, receipt: {body: "{\"id\": \"did:web:ada.example\", \"workflow_id\": 1}"}}
 `,
 			Want: `workflow-anchors/flow.json:8:3: error: workflow-anchors: workflow-id-differs`,
 			Says: []string{`workflow-anchors/flow.json:8:3: error: workflow-anchors: the pinned bytes. workflow_id is "", the anchor.s is "wf_[0-9A-Z]{26}"`}},
-		{Name: "array",
-			World: base + `pr: [{anchor: flow, coordinator: ada, receipt: {body: "[\"did:web:ada.example\"]"}}]`,
-			Want:  `workflow-anchors/flow.json:8:3: error: workflow-anchors: no-cross-match-receipt`},
-		{Name: "other workflow",
-			World: base + `pr: [{anchor: flow, coordinator: ada, receipt: {set: {/workflow_id: wf_01ARZ3NDEKTSV4RRFFQ69G5FAV}}}]`,
-			Want:  `workflow-anchors/flow.json:8:3: error: workflow-anchors: workflow-id-differs`},
+		{Name: "array", World: base,
+			PR:   `{anchor: flow, coordinator: ada, receipt: {body: "[\"did:web:ada.example\"]"}}`,
+			Want: `workflow-anchors/flow.json:8:3: error: workflow-anchors: no-cross-match-receipt`},
+		{Name: "other workflow", World: base,
+			PR:   "{anchor: flow, coordinator: ada, receipt: {set: {/workflow_id: wf_01ARZ3NDEKTSV4RRFFQ69G5FAV}}}",
+			Want: `workflow-anchors/flow.json:8:3: error: workflow-anchors: workflow-id-differs`},
 		// of this workflow, and of another coordinator of the domain; ada in a longer text, or as a member's name
-		{Name: "of another",
-			World: base + `pr: [{anchor: flow, coordinator: ada, receipt: {set: {/coordinator_did: "did:web:ada.example:team"}}}]`,
-			Want:  `workflow-anchors/flow.json:8:3: error: workflow-anchors: coordinator-not-named`},
+		{Name: "of another", World: base,
+			PR:   `{anchor: flow, coordinator: ada, receipt: {set: {/coordinator_did: "did:web:ada.example:team"}}}`,
+			Want: `workflow-anchors/flow.json:8:3: error: workflow-anchors: coordinator-not-named`},
 		{Name: "in a text",
 			World: base + `pr:
   - {anchor: flow, coordinator: ada, receipt: {set: {/coordinator_did: "not did:web:ada.example", /key: "did:web:ada.example#key-1"}}}

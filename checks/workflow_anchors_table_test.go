@@ -24,15 +24,9 @@ func TestWorkflowAnchors(t *testing.T) {
 	)
 	checktest.Run(t, []checktest.Case{
 		// the coordinator need not be listed; a sub-domain of its domain does
-		{Name: "unlisted",
-			World: base + `pr:
-  - {publish: else}
-  - {anchor: flow, coordinator: else}
-`,
-			Want: `pass`},
-		{Name: "sub domain",
-			World: base + `pr: [{anchor: flow, coordinator: ada, uri: "https://flows.eu.ada.example:8443/flow.json"}]`,
-			Want:  `pass`},
+		{Name: "unlisted", World: base, PR: "{publish: else}, {anchor: flow, coordinator: else}", Want: `pass`},
+		{Name: "sub domain", World: base,
+			PR: `{anchor: flow, coordinator: ada, uri: "https://flows.eu.ada.example:8443/flow.json"}`, Want: `pass`},
 		// a text of 15 MiB is read; it is no JSON
 		{Name: "large",
 			World: base + `pr:
@@ -43,25 +37,25 @@ web: [{url: "https://ada.example/cross-match/flow.json", body: "0123456789abcde\
 		{Name: "honest, other bytes",
 			World: base + honest + `web: [{url: "https://ada.example/cross-match/flow.json", body: "{}"}]`,
 			Want:  `workflow-anchors/flow.json:7:3: error: workflow-anchors: hash-mismatch`},
-		{Name: "no json", World: base + `pr: [{anchor: flow, coordinator: ada, receipt: {body: "no JSON"}}]`,
+		{Name: "no json", World: base, PR: `{anchor: flow, coordinator: ada, receipt: {body: "no JSON"}}`,
 			Want: `workflow-anchors/flow.json:7:3: error: workflow-anchors: json-syntax`},
 		{Name: "honest, busy",
 			World: base + honest + `web: [{url: "https://ada.example/cross-match/flow.json", status: 500}]`,
 			Want:  `workflow-anchors/flow.json:7:3: inconclusive: workflow-anchors: http-status`},
 		// on a stranger's host: that of nobody, of another listing, of a neighbour under the platform
-		{Name: "strange host",
-			World: base + `pr: [{anchor: flow, coordinator: ada, uri: "https://bob.example/flow.json"}]`,
-			Want:  `workflow-anchors/flow.json:7:3: error: workflow-anchors: anchor-host`,
-			Says:  []string{`workflow-anchors/flow.json:7:3: error: workflow-anchors: cross_match_receipt_uri is on host "bob.example"`}},
+		{Name: "strange host", World: base,
+			PR:   `{anchor: flow, coordinator: ada, uri: "https://bob.example/flow.json"}`,
+			Want: `workflow-anchors/flow.json:7:3: error: workflow-anchors: anchor-host`,
+			Says: []string{`workflow-anchors/flow.json:7:3: error: workflow-anchors: cross_match_receipt_uri is on host "bob.example"`}},
 		{Name: "neighbour",
 			World: base + `pr:
   - {publish: one, host: one.github.io}
   - {anchor: flow, coordinator: one, uri: "https://two.github.io/flow.json"}
 `,
 			Want: `workflow-anchors/flow.json:7:3: error: workflow-anchors: anchor-host`},
-		{Name: "look alike host",
-			World: base + `pr: [{anchor: flow, coordinator: ada, uri: "https://ada.example.bob.example/flow.json"}]`,
-			Want:  `workflow-anchors/flow.json:7:3: error: workflow-anchors: anchor-host`},
+		{Name: "look alike host", World: base,
+			PR:   `{anchor: flow, coordinator: ada, uri: "https://ada.example.bob.example/flow.json"}`,
+			Want: `workflow-anchors/flow.json:7:3: error: workflow-anchors: anchor-host`},
 		// a did:key has no domain; beside a did:web it lends it none
 		{Name: "key failover",
 			World: base + `pr:
@@ -89,17 +83,17 @@ web: [{url: "https://ada.example/cross-match/flow.json", body: "0123456789abcde\
 		{Name: "failover, failover 503",
 			World: base + failover + `web: [{url: "https://bob.example/.well-known/did.json", status: 503}]`,
 			Want:  `workflow-anchors/flow.json:7:3: inconclusive: workflow-anchors: http-status`},
-		{Name: "bad did",
-			World: base + `pr: [{anchor: flow, coordinator: ada, set: {/failover_coordinator_did: "did:web:127.0.0.1"}}]`,
-			Want:  `workflow-anchors/flow.json:11:3: error: workflow-anchors: did-syntax`},
-		{Name: "bad key",
-			World: base + `pr: [{anchor: flow, coordinator: ada, set: {/failover_coordinator_did: "did:key:z6Mk"}}]`,
-			Want:  `workflow-anchors/flow.json:11:3: error: workflow-anchors: did-syntax`},
+		{Name: "bad did", World: base,
+			PR:   `{anchor: flow, coordinator: ada, set: {/failover_coordinator_did: "did:web:127.0.0.1"}}`,
+			Want: `workflow-anchors/flow.json:11:3: error: workflow-anchors: did-syntax`},
+		{Name: "bad key", World: base,
+			PR:   `{anchor: flow, coordinator: ada, set: {/failover_coordinator_did: "did:key:z6Mk"}}`,
+			Want: `workflow-anchors/flow.json:11:3: error: workflow-anchors: did-syntax`},
 		// --- one anchor for one workflow ---
-		{Name: "standing, again",
-			World: base + standing + `pr: [{anchor: again, coordinator: ada, workflow: wf_01ARZ3NDEKTSV4RRFFQ69G5FAV}]`,
-			Want:  `workflow-anchors/again.json:3:3: error: workflow-anchors: workflow-anchored-twice`,
-			Says:  []string{`workflow-anchors/again.json:3:3: error: workflow-anchors: workflow_id "wf_[0-9A-Z]{26}" has the anchor workflow-anchors/flow.json already`}},
+		{Name: "standing, again", World: base + standing,
+			PR:   "{anchor: again, coordinator: ada, workflow: wf_01ARZ3NDEKTSV4RRFFQ69G5FAV}",
+			Want: `workflow-anchors/again.json:3:3: error: workflow-anchors: workflow-anchored-twice`,
+			Says: []string{`workflow-anchors/again.json:3:3: error: workflow-anchors: workflow_id "wf_[0-9A-Z]{26}" has the anchor workflow-anchors/flow.json already`}},
 		{Name: "both",
 			World: base + `pr:
   - {anchor: one, coordinator: ada, workflow: wf_01ARZ3NDEKTSV4RRFFQ69G5FAV}
@@ -108,12 +102,10 @@ web: [{url: "https://ada.example/cross-match/flow.json", body: "0123456789abcde\
 			Want: `
 workflow-anchors/one.json:3:3: error: workflow-anchors: workflow-anchored-twice
 workflow-anchors/two.json:3:3: error: workflow-anchors: workflow-anchored-twice`},
-		{Name: "standing, other", World: base + standing + `pr: [{anchor: next, coordinator: ada}]`,
-			Want: `pass`},
+		{Name: "standing, other", World: base + standing, PR: "{anchor: next, coordinator: ada}", Want: `pass`},
 		// --- the time ---
-		{Name: "ahead 5m", World: base + `pr: [{at: +0s}, {anchor: flow, coordinator: ada, at: +5m}]`,
-			Want: `pass`},
-		{Name: "ahead", World: base + `pr: [{anchor: flow, coordinator: ada, at: +5m1s}]`,
+		{Name: "ahead 5m", World: base, PR: "{at: +0s}, {anchor: flow, coordinator: ada, at: +5m}", Want: `pass`},
+		{Name: "ahead", World: base, PR: "{anchor: flow, coordinator: ada, at: +5m1s}",
 			Want: `workflow-anchors/flow.json:9:3: error: workflow-anchors: anchored-in-future`,
 			Says: []string{`workflow-anchors/flow.json:9:3: error: workflow-anchors: anchored_at is 2026-06-01T12:05:01Z, later than the evaluation time 2026-06-01T12:00:00Z`,
 				`fix: set anchored_at to now$`}},
@@ -124,13 +116,13 @@ workflow-anchors/two.json:3:3: error: workflow-anchors: workflow-anchored-twice`
 web: [{url: "https://ada.example/cross-match/flow.json", status: 404}]
 `,
 			Want: `pass`},
-		{Name: "standing, edited",
-			World: base + standing + `pr: [{edit: workflow-anchors/flow.json, set: {/workflow_type: other}}]`,
-			Want:  `workflow-anchors/flow.json:1:1: error: append-only: edited`},
-		{Name: "standing, removed", World: base + standing + `pr: [{remove: workflow-anchors/flow.json}]`,
+		{Name: "standing, edited", World: base + standing,
+			PR:   "{edit: workflow-anchors/flow.json, set: {/workflow_type: other}}",
+			Want: `workflow-anchors/flow.json:1:1: error: append-only: edited`},
+		{Name: "standing, removed", World: base + standing, PR: "{remove: workflow-anchors/flow.json}",
 			Want: `workflow-anchors/flow.json: error: append-only: deleted`},
 		// a member that the schema refuses is the schema's alone to report
-		{Name: "no workflow", World: base + `pr: [{anchor: flow, coordinator: ada, workflow: wf_lower}]`,
+		{Name: "no workflow", World: base, PR: "{anchor: flow, coordinator: ada, workflow: wf_lower}",
 			Want: `workflow-anchors/flow.json:3:3: error: schema: schema-pattern`},
 		{Name: "no time", World: base + `pr: [{anchor: flow, coordinator: ada, set: {/anchored_at: yesterday}}]`,
 			Want: `workflow-anchors/flow.json:9:3: error: schema: schema-format`},
@@ -140,42 +132,27 @@ web: [{url: "https://ada.example/cross-match/flow.json", status: 404}]
 // A listing binds a coordinator's key to a host while it is current, and one DID has one spelling.
 func TestAnchorOfKey(t *testing.T) {
 	checktest.Run(t, only("workflow-anchors", []checktest.Case{
-		{Name: "listed", World: `
-base: [{listing: key, did: key}]
-pr: [{anchor: flow, coordinator: key}]
-`, Want: `pass`},
-		{Name: "on another host", World: `
-base: [{listing: key, did: key}]
-pr: [{anchor: flow, coordinator: key, uri: "https://bob.example/flow.json"}]
-`,
+		{Name: "listed", Base: "{listing: key, did: key}", PR: "{anchor: flow, coordinator: key}", Want: `pass`},
+		{Name: "on another host", Base: "{listing: key, did: key}",
+			PR:   `{anchor: flow, coordinator: key, uri: "https://bob.example/flow.json"}`,
 			Want: `workflow-anchors/flow.json:7:3: error: workflow-anchors: anchor-host`,
 			Says: []string{`is on host "bob.example", the coordinator's listing has its Manifest on "key.example"`, `fix: serve it on key.example`}},
-		{Name: "expired", World: `
-base: [{listing: key, did: key, not_after: "2026-06-01T12:00:00Z"}]
-pr: [{anchor: flow, coordinator: key}]
-`, Want: `workflow-anchors/flow.json:7:3: error: workflow-anchors: anchor-host`},
-		{Name: "expires in a second", World: `
-base: [{listing: key, did: key, not_after: "2026-06-01T12:00:01Z"}]
-pr: [{anchor: flow, coordinator: key}]
-`, Want: `pass`},
-		{Name: "revoked here", World: `
-base: [{listing: key, did: key}]
-pr: [{anchor: flow, coordinator: key}, {revoke: key}]
-`, Want: `workflow-anchors/flow.json:7:3: error: workflow-anchors: anchor-host`},
-		{Name: "no DID", World: `
-base: [{listing: ada}]
-pr: [{anchor: flow, coordinator: ada, set: {/coordinator_did: "did:web:"}}]
-`, Want: `
+		{Name: "expired", Base: `{listing: key, did: key, not_after: "2026-06-01T12:00:00Z"}`,
+			PR:   "{anchor: flow, coordinator: key}",
+			Want: `workflow-anchors/flow.json:7:3: error: workflow-anchors: anchor-host`},
+		{Name: "expires in a second", Base: `{listing: key, did: key, not_after: "2026-06-01T12:00:01Z"}`,
+			PR: "{anchor: flow, coordinator: key}", Want: `pass`},
+		{Name: "revoked here", Base: "{listing: key, did: key}", PR: "{anchor: flow, coordinator: key}, {revoke: key}",
+			Want: `workflow-anchors/flow.json:7:3: error: workflow-anchors: anchor-host`},
+		{Name: "no DID", Base: "{listing: ada}",
+			PR: `{anchor: flow, coordinator: ada, set: {/coordinator_did: "did:web:"}}`, Want: `
 workflow-anchors/flow.json:6:3: error: workflow-anchors: did-syntax
 workflow-anchors/flow.json:8:3: error: workflow-anchors: coordinator-not-named`},
-		{Name: "a merged anchor", World: `
-base: [{listing: ada}, {anchor: flow, coordinator: ada}]
-pr: [{edit: workflow-anchors/flow.json, set: {/cross_match_receipt_uri: "https://eve.example/flow.json"}}]
-`, Want: `pass`},
-		{Name: "no workflow", World: `
-base: [{listing: ada}, {write: schemas/workflow-anchor.schema.json, text: "{}"}]
-pr: [{anchor: flow, coordinator: ada, delete: [/workflow_id, /anchored_at]}]
-`, Want: `
+		{Name: "a merged anchor", Base: "{listing: ada}, {anchor: flow, coordinator: ada}",
+			PR:   `{edit: workflow-anchors/flow.json, set: {/cross_match_receipt_uri: "https://eve.example/flow.json"}}`,
+			Want: `pass`},
+		{Name: "no workflow", Base: `{listing: ada}, {write: schemas/workflow-anchor.schema.json, text: "{}"}`,
+			PR: "{anchor: flow, coordinator: ada, delete: [/workflow_id, /anchored_at]}", Want: `
 workflow-anchors/flow.json:1:1: error: workflow-anchors: workflow-id-differs
 workflow-anchors/flow.json:1:1: error: workflow-anchors: unreadable-time`},
 		{Name: "another method", World: `

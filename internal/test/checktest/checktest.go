@@ -27,6 +27,8 @@ import (
 type Case struct {
 	Name  string
 	World string // as fixture.Build reads it
+	Base  string // the steps of World's member base, if World has none
+	PR    string // those of its member pr
 
 	Audit  bool
 	Config judge.Config // Selected follows from Only and Skip
@@ -51,13 +53,25 @@ func Run(t *testing.T, cases []Case) {
 	}
 }
 
+// world returns the description of the world.
+func (c Case) world() string {
+	text := c.World
+	if c.Base != "" {
+		text += "\nbase: [" + c.Base + "]"
+	}
+	if c.PR != "" {
+		text += "\npr: [" + c.PR + "]"
+	}
+	return text
+}
+
 func (c Case) run(t *testing.T) {
 	only, skip := strings.Fields(c.Only), strings.Fields(c.Skip)
 	cfg := c.Config
 	cfg.Selected = func(id string) bool {
 		return (len(only) == 0 || slices.Contains(only, id)) && !slices.Contains(skip, id)
 	}
-	w, repo := Build(t, c.World)
+	w, repo := Build(t, c.world())
 	var rep *verdict.Report
 	if c.Audit {
 		rep = audit(t, w, repo, cfg)
