@@ -75,10 +75,7 @@ func TestOwnFiles(t *testing.T) {
 	} {
 		f := documented(t)
 		path := ".github/workflows/" + c.file
-		if !strings.Contains(f[path], c.from) {
-			t.Fatalf("%s: %s lacks %q", c.name, c.file, c.from)
-		}
-		f[path] = strings.Replace(f[path], c.from, c.to, 1)
+		f.edit(t, path, c.from, c.to)
 		r := look(t, f, nil)
 		if diffs := r.Installation.Diffs; len(diffs) > 1 || (len(diffs) == 1) != (c.want != "") ||
 			c.want != "" && !strings.Contains(diffs[0], "\n--- "+path+" (here)\n") {
@@ -114,12 +111,7 @@ func TestAutoMerge(t *testing.T) {
 		f[path] = filled.Replace(text(t, docsDir+"workflows/auto-merge.yml"))
 		to := map[string]string{"contents: write": "contents: write\n      issues: write",
 			head: "x }}\n          apply"}[from]
-		if !strings.Contains(f[path], from) {
-			t.Fatalf("auto-merge.yml lacks %q", from)
-		}
-		if from != "" {
-			f[path] = strings.Replace(f[path], from, to, 1)
-		}
+		f.edit(t, path, from, to)
 		if got := short(f, look(t, f, nil)); !strings.HasPrefix(got, want) || want == "" && got != "" {
 			t.Errorf("%q: the findings are %q, want %q", from, got, want)
 		}

@@ -18,6 +18,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/forge"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/install"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/strict/strictyaml"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/ghtest"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/needs"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
@@ -61,6 +62,15 @@ func text(t *testing.T, name string) string {
 		t.Fatal(err)
 	}
 	return string(data)
+}
+
+// edit replaces the first such text of a file, which is there.
+func (f tree) edit(t *testing.T, file, from, to string) {
+	t.Helper()
+	if !strings.Contains(f[file], from) {
+		t.Fatalf("%s does not hold %q", file, from)
+	}
+	f[file] = strings.Replace(f[file], from, to, 1)
 }
 
 func (f tree) write(t *testing.T) string {
@@ -160,8 +170,7 @@ func TestTenJobsAreSound(t *testing.T) {
 			t.Errorf("no job %q of %q", row, ids)
 		}
 	}
-	f[".github/workflows/check.yml"] = strings.Replace(f[".github/workflows/check.yml"], "append-only,reissue",
-		"append-only", 1)
+	f.edit(t, ".github/workflows/check.yml", "append-only,reissue", "append-only")
 	if r := look(t, f, nil); short(f, r) != "error section-6 repo-config.yml <required_checks:            # section "+
 		"7: every check in section 6>" ||
 		!strings.Contains(found(r)[0].Message, `"No tampering": no required check runs ["reissue"]`) {
@@ -564,15 +573,11 @@ func TestFaults(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			f := documented(t)
-			if c.from != "" && !strings.Contains(f[c.file], c.from) {
-				t.Fatalf("%s does not hold %q", c.file, c.from)
-			}
+			to, allow := strings.CutSuffix(c.to, "@allow")
 			if c.from == "" {
 				delete(f, c.file)
-			}
-			to, allow := strings.CutSuffix(c.to, "@allow")
-			if c.from != "" {
-				f[c.file] = strings.Replace(f[c.file], c.from, to, 1)
+			} else {
+				f.edit(t, c.file, c.from, to)
 			}
 			if allow {
 				f[c.file] = strings.NewReplacer("          report:",
@@ -606,9 +611,8 @@ func TestOwnersOfCodeowners(t *testing.T) {
 
 func TestMergeQueueNeedsItsTrigger(t *testing.T) {
 	f := documented(t)
-	f[".github/repo-config.yml"] = strings.Replace(f[".github/repo-config.yml"], "merge_queue: false",
-		"merge_queue: true", 1)
-	f[".github/workflows/check.yml"] = strings.Replace(f[".github/workflows/check.yml"], "  merge_group:\n", "", 1)
+	f.edit(t, ".github/repo-config.yml", "merge_queue: false", "merge_queue: true")
+	f.edit(t, ".github/workflows/check.yml", "  merge_group:\n", "")
 	if got := short(f, look(t, f, nil)); got != "error no-merge-group check.yml <on:>" {
 		t.Error(got)
 	}
@@ -731,8 +735,7 @@ func TestForge(t *testing.T) {
 		{"the forge has a queue", "admin", func(s *ghtest.Server, f tree) {
 			s.AddRuleset(strings.Replace(full, `{"type":"deletion"},`,
 				`{"type":"deletion"},{"type":"merge_queue","parameters":{"merge_method":"MERGE"}},`, 1))
-			f[".github/workflows/check.yml"] = strings.Replace(f[".github/workflows/check.yml"], "  merge_group:\n", "",
-				1)
+			f.edit(t, ".github/workflows/check.yml", "  merge_group:\n", "")
 		}, "notice protection-stricter repo-config.yml <merge_queue: false          # organizations only>\nerror " +
 			"no-merge-group check.yml <on:>", 1},
 		{"no config: what the RFC demands, and the gate's own job", "admin", func(s *ghtest.Server, f tree) {
@@ -914,6 +917,16 @@ func TestOwnerPatterns(t *testing.T) {
 	}
 }
 
+func judgeAll(t testing.TB, v *inspection) {
+	for _, w := range v.workflows {
+		v.judge(w)
+	}
+	v.judgeCoverage()
+	if err := v.judgeOwn(); err != nil {
+		t.Fatal(err)
+	}
+}
+
 func FuzzWorkflow(f *testing.F) {
 	for _, name := range []string{"check.yml", "comment.yml", "audit.yml", "protect.yml", "remind.yml", "rerun.yml",
 		"check-ten-jobs.yml"} {
@@ -933,11 +946,7 @@ func FuzzWorkflow(f *testing.F) {
 			return
 		}
 		v.workflows = []*workflow{w}
-		v.judge(v.workflows[0])
-		v.judgeCoverage()
-		if err := v.judgeOwn(); err != nil {
-			t.Fatal(err)
-		}
+		judgeAll(t, v)
 		first, err := v.report("doctor")
 		if err != nil {
 			t.Fatal(err)
@@ -991,4 +1000,38 @@ func TestTrial(t *testing.T) {
 			t.Errorf("%s: the findings are %q, want %q", name, got, want)
 		}
 	}
+}
+
+// BenchmarkDoctor judges 200 workflows of 10 KiB. The ratio is that of its time to the time of parsing them, which the
+// design bounds by 2.
+func BenchmarkDoctor(b *testing.B) {
+	const step = "      - uses: actions/checkout@v7\n        with: {fetch-depth: 0, path: x}\n      - run: |\n" +
+		"          git fetch origin x && make all\n          gh pr comment 7 --body 'hello # x'\n" +
+		"        env: {A: '${{ github.event.issue.number }}'}\n"
+	text := "on: [push, issue_comment]\npermissions: {contents: write}\njobs:\n"
+	for i := 0; len(text) < 10<<10; i++ {
+		text += fmt.Sprintf("  j%d:\n    runs-on: ubuntu-latest\n    steps:\n", i) + strings.Repeat(step, 3)
+	}
+	files := fstest.MapFS{}
+	for i := range 200 {
+		files[fmt.Sprintf(".github/workflows/w%d.yml", i)] = &fstest.MapFile{Data: []byte(text)}
+	}
+	var parsing time.Duration
+	for b.Loop() {
+		b.StopTimer()
+		began := time.Now()
+		for range files {
+			if _, err := strictyaml.ParseResolved("w.yml", []byte(text), maxWorkflow, maxNodes); err != nil {
+				b.Fatal(err)
+			}
+		}
+		parsing += time.Since(began)
+		b.StartTimer()
+		v := &inspection{tree: files, branch: "main"}
+		if err := v.readWorkflows(); err != nil {
+			b.Fatal(err)
+		}
+		judgeAll(b, v)
+	}
+	b.ReportMetric(float64(b.Elapsed())/float64(parsing), "ratio")
 }

@@ -58,8 +58,7 @@ func TestSpecification(t *testing.T) {
 				"  test:\n    runs-on: ubuntu-latest\n    steps:\n      - run: \"true\"\n"
 		}, ""},
 		{"shallow", func(f tree) {
-			f[workflow] = strings.Replace(f[workflow], "fetch-depth: 0 ", "fetch-depth: 2 ", 1)
-			f[workflow] = strings.Replace(f[workflow], "fetch-depth: 0\n", "fetch-depth: 2\n", 1)
+			f.edit(t, workflow, "fetch-depth: 0\n", "fetch-depth: 2\n")
 		}, "error shallow-checkout governance.yml <fetch-depth: 2>"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -129,10 +128,7 @@ func TestGovernanceInstallation(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			f := specification(t)
-			was := f[name]
-			if f[name] = strings.Replace(was, c.old, c.new, 1); c.old != "" && f[name] == was {
-				t.Fatalf("%q is not in the workflow", c.old)
-			}
+			f.edit(t, name, c.old, c.new)
 			if got := short(f, lookAtSpecification(t, f)); got != c.want {
 				t.Errorf("got\n%s\nwant\n%s", got, c.want)
 			}

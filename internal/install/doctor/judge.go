@@ -37,8 +37,11 @@ func (v *inspection) judge(w *workflow) {
 				}
 			}
 		}
+		if j.role == noRole {
+			continue // whose scripts are judged as those of other workflows
+		}
 		for _, s := range j.steps {
-			if at, found := s.worded(j); found != "" && j.role != noRole {
+			if at, found := s.worded(j); found != "" {
 				v.add(verdict.Error, "script-injection", at.Pos, "",
 					"a script of job %q holds %q, which a stranger words", j.key, strings.TrimSpace(found)+" }}")
 			}
@@ -89,6 +92,9 @@ var (
 // the job's token.
 func (j *job) secrets() (secrets, tokens []*node) {
 	find := func(n *node) {
+		if !strings.Contains(n.text, "${{") {
+			return // which is most of them, and a pattern takes long
+		}
 		text := jobToken().ReplaceAllString(dotted(n.text), "github.token")
 		switch {
 		case secret().MatchString(text):
@@ -125,6 +131,9 @@ var hostile = plain.Pattern(`(?i)` + within + `(?:github\.head_ref|github\.event
 func (s *step) worded(j *job) (*node, string) {
 	worded := map[string]bool{} // whether a variable holds what a stranger words; the innermost one counts
 	find := func(n *node) string {
+		if !strings.Contains(n.text, "${{") {
+			return ""
+		}
 		for _, one := range formula().FindAllString(dotted(n.text), -1) {
 			if hostile().MatchString(one) || slices.ContainsFunc(variable().FindAllStringSubmatch(one, -1),
 				func(m []string) bool { return worded[m[1]] }) {

@@ -114,7 +114,7 @@ func (o *otherJob) describe() string {
 
 // mayMerge reports whether a merge by the step is only a warning: people or a bot start it, and it keeps to the rules.
 func (o *otherJob) mayMerge(s *step) bool {
-	return !adminMerge().MatchString(s.script) && (guarded(o.get("if").text) || guarded(s.get("if").text) ||
+	return !does(s, "--admin", adminMerge) && (guarded(o.get("if").text) || guarded(s.get("if").text) ||
 		o.event == "" && !o.w.runsOn("pull_request"))
 }
 
@@ -142,9 +142,10 @@ func guarded(condition string) (safe bool) {
 	return safe
 }
 
-// does reports whether a step's script matches, or its action is of a table.
-func does(s *step, pattern func() *regexp.Regexp, actions ...string) bool {
-	return pattern().MatchString(s.script) || slices.Contains(actions, s.action())
+// does reports whether a step's script matches, or its action is of a table. What matches has the mark, which is looked
+// for first: a pattern takes long.
+func does(s *step, mark string, pattern func() *regexp.Regexp, actions ...string) bool {
+	return strings.Contains(s.script, mark) && pattern().MatchString(s.script) || slices.Contains(actions, s.action())
 }
 
 // arguments are the rest of a shell's command, whose quoted words may hold what ends one. ghPR begins a command of gh.
@@ -154,7 +155,8 @@ const (
 )
 
 var (
-	headFetch = plain.Pattern(ghPR + `checkout\b|\bgit\s+(?:\S+\s+)*?(?:fetch|pull)\b` + arguments +
+	headCheckout = plain.Pattern(ghPR + `checkout\b`)
+	headFetch    = plain.Pattern(`\bgit\s+(?:\S+\s+)*?(?:fetch|pull)\b` + arguments +
 		`["']?[^\s;|&"']*\bpull/|\brefs/pull/`)
 	ofBase = plain.Pattern(`^(?:github\.(?:sha|ref|ref_name|base_ref|repository)|` +
 		`github(?:\.[\w-]+)+\.default_branch|github(?:\.[\w-]+)*\.base(?:\.[\w-]+)+)$`)
@@ -176,7 +178,7 @@ var (
 
 // runsHead reports whether a step takes something from a pull request's head, on an event that strangers cause.
 func (o *otherJob) runsHead(s *step) bool {
-	taken := does(s, headFetch)
+	taken := does(s, "checkout", headCheckout) || does(s, "pull/", headFetch)
 	if s.kind == "checkout" {
 		for _, in := range []string{s.input("ref").text, s.input("repository").text} {
 			taken = taken || strings.Contains(in, "refs/pull/")
@@ -191,11 +193,11 @@ func (o *otherJob) runsHead(s *step) bool {
 }
 
 func (o *otherJob) approves(s *step) bool {
-	return does(s, approval, "hmarr/auto-approve-action", "juliangruber/approve-pull-request-action")
+	return does(s, "eview", approval, "hmarr/auto-approve-action", "juliangruber/approve-pull-request-action")
 }
 
 func (o *otherJob) merges(s *step) bool {
-	return does(s, merge, "pascalgn/automerge-action", "peter-evans/enable-pull-request-automerge",
+	return does(s, "erge", merge, "pascalgn/automerge-action", "peter-evans/enable-pull-request-automerge",
 		"fastify/github-action-merge-dependabot", "reitermarkus/automerge")
 }
 

@@ -287,9 +287,11 @@ func (v *inspection) roleOf(w *workflow, s *step) role {
 	action := gateAction().MatchString(uses) || v.local && (uses == "./" || uses == ".")
 	mode := s.input("mode").text
 	switch {
-	case action && s.input("args").text != "", gateImage().MatchString(uses), gateRun().MatchString(s.script):
+	case action && s.input("args").text != "", gateImage().MatchString(uses),
+		strings.Contains(s.script, "oap-gate") && gateRun().MatchString(s.script):
 		return callRole
-	case conformRun().MatchString(s.script), action && (mode == "verify" || slices.Contains(v.modes, mode)):
+	case strings.Contains(s.script, "oap-conform") && conformRun().MatchString(s.script),
+		action && (mode == "verify" || slices.Contains(v.modes, mode)):
 		return conformsRole
 	case !action:
 		return noRole
