@@ -8,41 +8,30 @@ import (
 	"strings"
 )
 
-// The names of the schemas of [Schema].
-const (
-	EventSchema        = "aaep-event"
-	ReplySchema        = "aaep-reply"
-	SubscriptionSchema = "aaep-subscription"
-	ManifestSchema     = "aaep-manifest"
-)
-
-// Schemas are the names of the schemas.
-var Schemas = []string{EventSchema, ReplySchema, SubscriptionSchema, ManifestSchema}
+// Schemas are the names of the schemas of [Schema].
+var Schemas = []string{"aaep-event", "aaep-reply", "aaep-subscription", "aaep-manifest"}
 
 // Schema returns the JSON Schema of that name, with that identifier, or nil if the name is unknown. It follows the
 // tables of members, and requires of one message what the checks aaep-envelope and aaep-schema require.
 func Schema(name, id string) []byte {
 	var form object
+	title := ""
 	switch name {
-	case EventSchema:
-		form = shape(envelopeMembers())
-		form["title"] = "An event of AAEP"
+	case "aaep-event":
+		form, title = shape(envelopeMembers()), "An event of AAEP"
 		form["allOf"] = append(byType(coreTable, coreNames), object{
 			"if": ofType(coreNames(coreTable...)), "then": shape(summaryMembers)})
-	case ReplySchema:
-		form = oneOfTypes(replyTable)
-		form["title"] = "A reply of a subscriber of AAEP"
-	case SubscriptionSchema:
-		form = oneOfTypes(subscriptionTable)
-		form["title"] = "A message of a subscription of AAEP"
-	case ManifestSchema:
-		form = shape(manifestTable[0].members)
+	case "aaep-reply":
+		form, title = oneOfTypes(replyTable), "A reply of a subscriber of AAEP"
+	case "aaep-subscription":
+		form, title = oneOfTypes(subscriptionTable), "A message of a subscription of AAEP"
+	case "aaep-manifest":
+		form, title = shape(manifestTable[0].members), "The manifest of a producer of AAEP"
 		form["properties"].(object)["type"] = typeOf(coreNames(manifestTable...))
-		form["title"] = "The manifest of a producer of AAEP"
 	default:
 		return nil
 	}
-	form["$schema"], form["$id"] = "https://json-schema.org/draft/2020-12/schema", id
+	form["$schema"], form["$id"], form["title"] = "https://json-schema.org/draft/2020-12/schema", id, title
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)

@@ -20,7 +20,7 @@ import (
 // compiled returns the schemas of messages, by name.
 func compiled(t *testing.T) map[string]*jsonschema.Schema {
 	all := map[string]*jsonschema.Schema{}
-	for _, name := range []string{EventSchema, ReplySchema, SubscriptionSchema, ManifestSchema} {
+	for _, name := range Schemas {
 		document, err := jsonschema.UnmarshalJSON(bytes.NewReader(Schema(name, "https://x.example/"+name)))
 		must.OK(t, err)
 		c := jsonschema.NewCompiler()
@@ -43,16 +43,16 @@ func agrees(t *testing.T, schemas map[string]*jsonschema.Schema, data []byte) {
 		return
 	}
 	m := newMessage(place{}, members)
-	name, faults := EventSchema, 0
+	name, faults := "aaep-event", 0
 	say := func(*rule, verdict.Severity, string, string, string, ...any) *verdict.Finding {
 		faults++
 		return new(verdict.Finding)
 	}
 	switch {
 	case m.isReply(), m.isSubscription():
-		name = SubscriptionSchema
+		name = "aaep-subscription"
 		if m.isReply() {
-			name = ReplySchema
+			name = "aaep-reply"
 		}
 		of, known := membersOf[m.name]
 		if !known || m.name != m.text("type") {
@@ -60,7 +60,7 @@ func agrees(t *testing.T, schemas map[string]*jsonschema.Schema, data []byte) {
 		}
 		judgeMembers(handshake, m.name, of, members, "", say)
 	case m.name == producerManifest:
-		name = ManifestSchema
+		name = "aaep-manifest"
 		judgeMembers(handshake, m.name, membersOf[m.name], members, "", say)
 	default:
 		judgeEnvelope(m, say)
