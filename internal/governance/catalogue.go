@@ -7,7 +7,7 @@ import (
 
 // gates are in the order of the report.
 var gates = []verdict.Entry[*Judgement]{
-	gate(implementability, (*Proposal).implementabilityInPlace),
+	gate(implementability, (*Proposal).implementability),
 	gate(backwardCompatibility, (*Proposal).backwardCompatibility),
 	gate(charterReview, (*Proposal).charterReview),
 	gate(changelog, (*Proposal).changelog),

@@ -363,13 +363,9 @@ func (g *compatibility) identifiedTwice(s *schemaView) {
 }
 
 // earlier returns the newest schema of that base name under an earlier version, or "".
-func earlier(s *schemaSet, of string) string {
-	found := ""
-	for p := range s.texts {
-		if p == of || path.Base(p) != path.Base(of) || !isSchema(p) || !older(p, of) {
-			continue
-		}
-		if found == "" || older(found, p) || !older(p, found) && p < found {
+func earlier(s *schemaSet, of string) (found string) {
+	for _, p := range slices.Sorted(maps.Keys(s.texts)) {
+		if isSchema(p) && path.Base(p) == path.Base(of) && older(p, of) && (found == "" || older(found, p)) {
 			found = p
 		}
 	}
@@ -380,10 +376,8 @@ func earlier(s *schemaSet, of string) string {
 func older(a, b string) bool { return slices.Compare(versionOf(a), versionOf(b)) < 0 }
 
 // versionOf returns the numbers of schemas/v<N>.<M>/.
-func versionOf(p string) []int {
-	_, rest, _ := strings.Cut(p, "/")
-	version, _, _ := strings.Cut(rest, "/")
-	var out []int
+func versionOf(p string) (out []int) {
+	version := strings.Split(p, "/")[1]
 	for _, n := range strings.Split(version[1:], ".") {
 		n, _ := strconv.Atoi(n)
 		out = append(out, n)

@@ -26,7 +26,7 @@ func (p *Proposal) exception(out *verdict.Outcome, j *Judgement, at verdict.At, 
 		out.Errorf(at, "", "exception-unjustified", "%s claims an exception with a reason of %s; expected at least %d",
 			p.Words.Source, plain.Count(n, "word"), minReason)
 	}
-	if len(out.Findings) > 0 {
+	if len(why) > 0 || page.Words(said.Reason) < minReason {
 		return false, nil
 	}
 	formatting, blocks, err := changedBlocks(bare)
@@ -39,7 +39,7 @@ func (p *Proposal) exception(out *verdict.Outcome, j *Judgement, at verdict.At, 
 	} else if passed, by, err = p.vote(out, at); err != nil {
 		return false, err
 	}
-	j.Exception = j.Exception || passed && !formatting
+	j.Exception = j.Exception || passed && !formatting && !out.Has(verdict.Error)
 	j.attest(implementability, blocks, "each changed block is editorial; %q, reason %q; %s", shorten(said.Line),
 		plain.Cut(page.Plain(said.Reason), 2*maxQuote), by)
 	return passed, nil

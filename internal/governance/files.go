@@ -53,7 +53,7 @@ func (v *View) normativeFiles() ([]normativeFile, error) {
 		}
 		v.files = append(v.files, f)
 	}
-	for i := 0; i < len(v.files); i++ {
+	for i := range v.files {
 		added := &v.files[i]
 		if added.old.path != "" || added.new.text == nil {
 			continue
@@ -61,15 +61,11 @@ func (v *View) normativeFiles() ([]normativeFile, error) {
 		gone := slices.IndexFunc(v.files, func(f normativeFile) bool {
 			return f.new.path == "" && renames(f.old, added.new)
 		})
-		if gone < 0 {
-			continue
-		}
-		added.old = v.files[gone].old
-		v.files = slices.Delete(v.files, gone, gone+1)
-		if gone < i {
-			i--
+		if gone >= 0 {
+			added.old, v.files[gone] = v.files[gone].old, normativeFile{}
 		}
 	}
+	v.files = slices.DeleteFunc(v.files, func(f normativeFile) bool { return f.path() == "" })
 	return v.files, nil
 }
 

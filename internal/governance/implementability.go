@@ -22,6 +22,10 @@ func (p *Proposal) implementability(j *Judgement) (verdict.Outcome, error) {
 	var bare []*View // without evidence
 	var lacking []evidence
 	for _, v := range p.Views {
+		v.notFiles(&out)
+		if err := v.outsidePaths(&out); err != nil {
+			return out, err
+		}
 		at, err := v.firstNormative()
 		if err != nil {
 			return out, err

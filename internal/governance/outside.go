@@ -7,19 +7,6 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
-// implementabilityInPlace runs the gate, and looks for texts where no gate looks.
-func (p *Proposal) implementabilityInPlace(j *Judgement) (verdict.Outcome, error) {
-	out, err := p.implementability(j)
-	for _, v := range p.Views {
-		v.notFiles(&out)
-		if err == nil {
-			err = v.outsidePaths(&out)
-		}
-	}
-	j.Exception = j.Exception && !out.Has(verdict.Error)
-	return out, err
-}
-
 // outsidePaths gives notice of texts with key words that differ where no gate looks: a requirement there looks as if it
 // were of the specification, and binds nobody.
 func (v *View) outsidePaths(out *verdict.Outcome) error {

@@ -155,27 +155,18 @@ func HasSpecification(trees ...*registry.Tree) error {
 			e, found, err := t.Entry(name)
 			return found && e.Mode == registry.ModeTree, err
 		})
+		if !found && err == nil {
+			err = t.WalkFolder("rfcs", func(p string, _ registry.Entry) error {
+				found = found || isNormative(p)
+				return nil
+			})
+		}
 		if found || err != nil {
-			return err
-		}
-		err = t.WalkFolder("rfcs", func(p string, _ registry.Entry) error {
-			if isNormative(p) {
-				return errFound
-			}
-			return nil
-		})
-		if errors.Is(err, errFound) {
-			return nil
-		}
-		if err != nil {
 			return err
 		}
 	}
 	return ErrNoSpecification
 }
-
-// errFound ends a walk that has what it looks for.
-var errFound = errors.New("found")
 
 // isFile reports whether e is a regular file.
 func isFile(e *registry.Entry) bool {
