@@ -158,26 +158,20 @@ func (f normativeFile) isFormatting() bool {
 	return f.old.json != nil && f.new.json != nil && reflect.DeepEqual(f.old.json.Root, f.new.json.Root)
 }
 
-var (
-	preformatted = plain.Pattern(`(?is)<pre\b.*?(?:</pre>|$)`)
-	emphasis     = plain.Pattern(`</?(?:em|strong)>`)
-	whiteSpace   = plain.Pattern(`[ \t\r\n]+`)
-)
+// layout matches preformatted text, emphasis and white space.
+var layout = plain.Pattern(`(?s)<(?i:pre)\b.*?(?:</(?i:pre)>|$)|(?:[ \t\r\n]|</?(?:em|strong)>)+`)
 
 // formatted returns a page without emphasis, with one blank for white space outside of preformatted text.
 func formatted(html string) string {
-	var out strings.Builder
-	fold := func(part string) {
-		out.WriteString(whiteSpace().ReplaceAllLiteralString(emphasis().ReplaceAllLiteralString(part, ""), " "))
-	}
-	at := 0
-	for _, pre := range preformatted().FindAllStringIndex(html, -1) {
-		fold(html[at:pre[0]])
-		out.WriteString(html[pre[0]:pre[1]])
-		at = pre[1]
-	}
-	fold(html[at:])
-	return out.String()
+	return layout().ReplaceAllStringFunc(html, func(part string) string {
+		switch {
+		case strings.HasPrefix(strings.ToLower(part), "<pre"):
+			return part
+		case strings.ContainsAny(part, " \t\r\n"):
+			return " "
+		}
+		return ""
+	})
 }
 
 // parts returns the blocks of a text, or the lines of another file.

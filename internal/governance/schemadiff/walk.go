@@ -20,9 +20,8 @@ type visit struct {
 	in     setting
 	direct []direct // reported once it is known whether all point one way
 
-	texts    []string // title or description that is new with a requirement, until it is known what else differs
-	inner    bool     // a schema within one of the two represents it: a branch, or a reference's target
-	innerNew bool     // it is within the new one
+	texts []string // title or description that is new with a requirement, until it is known what else differs
+	inner *schema  // the one of the two that a schema within it represents: a branch, or a reference's target
 }
 
 // direct is a difference that makes the object as a whole wider or narrower.
@@ -61,7 +60,10 @@ func (c *Comparison) walk(o, n *schema, at spot, in setting, holder *visit) {
 	}
 	class := v.asWhole()
 	never := o.never() && n.never() && (o.value == false || n.value == false)
-	isReference := class == "" && !never && v.isReference()
+	var reference *schema
+	if class == "" && !never {
+		reference = v.onlyReference()
+	}
 	v.marks()
 	if in&unevaluated != 0 {
 		v.evaluators()
@@ -73,8 +75,8 @@ func (c *Comparison) walk(o, n *schema, at spot, in setting, holder *visit) {
 		}
 	case class != "":
 		v.whole(class, holder)
-	case isReference:
-		v.followReference()
+	case reference != nil:
+		v.followReference(reference)
 	default:
 		v.keywords()
 	}
@@ -111,33 +113,27 @@ func (v *visit) branch(holder *visit) bool {
 		_, beside := other.object()["allOf"]
 		return within || !beside
 	}
-	tokens := []string{"allOf", "0"}
+	at, tokens := v.at, []string{"allOf", "0"}
 	switch {
 	case o != nil && n == nil && follows(o, v.n):
-		v.inner, n = true, v.n
-		v.marks()
-		v.settle()
-		v.walk(o, n, v.at.branch(tokens, nil).inside(v.o, false), v.in, holder)
+		v.inner, n, at = v.o, v.n, at.branch(tokens, nil)
 	case n != nil && o == nil && follows(n, v.o):
-		v.inner, v.innerNew, o = true, true, v.o
-		v.marks()
-		v.settle()
-		v.walk(o, n, v.at.branch(nil, tokens).inside(v.n, true), v.in, holder)
+		v.inner, o, at = v.n, v.o, at.branch(nil, tokens)
 	default:
 		return false
 	}
+	v.marks()
+	v.settle()
+	v.walk(o, n, at.inside(v.inner, v.inner == v.n), v.in, holder)
 	return true
 }
 
 // elsewhere reports whether a keyword is compared around or within the schema that represents its holder, and not here.
 func (v *visit) elsewhere(keyword string) bool {
-	if v.inner {
-		side := v.o
-		if v.innerNew {
-			side = v.n
-		}
-		byReference := side.sole() == nil
-		if _, here := side.object()[keyword]; !here && !(byReference && (identifiers[keyword] || v.defines(keyword))) {
+	if v.inner != nil {
+		byReference := v.inner.sole() == nil
+		if _, here := v.inner.object()[keyword]; !here &&
+			!(byReference && (identifiers[keyword] || v.defines(keyword))) {
 			return true
 		}
 	}
@@ -518,12 +514,12 @@ func summary(s *schema) string {
 	return "some values are refused"
 }
 
-// isReference reports whether one side is only a reference and the other side has none: then the reference's target is
-// compared instead.
-func (v *visit) isReference() bool {
+// onlyReference returns the side that is only a reference where the other side has none, else nil: then the
+// reference's target is compared instead.
+func (v *visit) onlyReference() *schema {
 	o, n := v.old.references(v.o), v.new.references(v.n)
 	if len(o)+len(n) != 1 {
-		return false
+		return nil
 	}
 	side := v.o
 	if len(n) == 1 {
@@ -531,37 +527,38 @@ func (v *visit) isReference() bool {
 	}
 	for keyword := range side.object() {
 		if asserting[keyword] && keyword != "$ref" && keyword != "$dynamicRef" {
-			return false
+			return nil
 		}
 	}
-	for _, target := range o {
-		v.inner = target != nil
+	for _, targets := range []map[string]*schema{o, n} {
+		for _, target := range targets {
+			if target != nil {
+				v.inner = side
+			}
+		}
 	}
-	for _, target := range n {
-		v.inner, v.innerNew = target != nil, true
-	}
-	return true
+	return side
 }
 
-// followReference compares what the one reference leads to with the side that has none.
-func (v *visit) followReference() {
-	follow := func(t *Tree, holder *schema, isNew bool) {
-		for keyword, to := range t.references(holder) {
-			at, o, n := v.at.branch([]string{keyword}, nil), to, v.n
-			if isNew {
-				at, o, n = v.at.branch(nil, []string{keyword}), v.o, to
-			}
-			at = at.inside(holder, isNew)
-			at.oldRef, at.newRef, at.followReference = at.oldRef || !isNew, at.newRef || isNew, true
-			if to == nil {
-				v.note(Changed, !isNew, keyword, "leads to nothing in the tree, so that it cannot be compared")
-			} else if !v.follow(o, n, at) {
-				v.note(Changed, !isNew, keyword, "leads back to itself, and so to no schema")
-			}
+// followReference compares what the only reference of one side leads to with the other side.
+func (v *visit) followReference(side *schema) {
+	isNew, tree := side == v.n, v.old
+	if isNew {
+		tree = v.new
+	}
+	for keyword, to := range tree.references(side) {
+		at, o, n := v.at.branch([]string{keyword}, nil), to, v.n
+		if isNew {
+			at, o, n = v.at.branch(nil, []string{keyword}), v.o, to
+		}
+		at = at.inside(side, isNew)
+		at.oldRef, at.newRef, at.followReference = at.oldRef || !isNew, at.newRef || isNew, true
+		if to == nil {
+			v.note(Changed, !isNew, keyword, "leads to nothing in the tree, so that it cannot be compared")
+		} else if !v.follow(o, n, at) {
+			v.note(Changed, !isNew, keyword, "leads back to itself, and so to no schema")
 		}
 	}
-	follow(v.old, v.o, false)
-	follow(v.new, v.n, true)
 }
 
 // follow compares two schemas. A reference leads to one of them, or to both. Each pair is compared once. The result is
