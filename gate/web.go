@@ -12,6 +12,7 @@ import (
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/base/typed"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence/bundle"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence/live"
@@ -59,7 +60,7 @@ func liveBy(o LiveOptions, more func(*live.Options)) (Web, error) {
 		routes = append(routes, route)
 		assumed = append(assumed, "--connect-to "+host+"="+o.ConnectTo[host])
 	}
-	for _, f := range [][2]string{{"--rdap-url ", plain.Redacted(o.RDAPURL)}, {"--whois-server ", o.WHOISServer}} {
+	for _, f := range [][2]string{{"--rdap-url ", typed.Redacted(o.RDAPURL)}, {"--whois-server ", o.WHOISServer}} {
 		if f[1] != "" {
 			assumed = append(assumed, f[0]+f[1])
 		}

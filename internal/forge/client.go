@@ -25,6 +25,7 @@ import (
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/base/typed"
 )
 
 // DefaultBaseURL is GitHub's own API.
@@ -77,7 +78,7 @@ func New(o Options) (*Client, error) {
 		return nil, remedy.Errorf("give --api-url https://HOST/PATH",
 			"URL of the forge is %q; expected https://HOST/PATH", o.BaseURL)
 	}
-	if base.Scheme != "https" && (base.Scheme != "http" || !plain.IsLoopback(base.Hostname())) {
+	if base.Scheme != "https" && (base.Scheme != "http" || !typed.IsLoopback(base.Hostname())) {
 		return nil, remedy.Errorf("give --api-url https://HOST/PATH",
 			"URL of the forge is %q; expected https: the token would travel in the clear", o.BaseURL)
 	}

@@ -10,7 +10,6 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/typed"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
@@ -180,8 +179,8 @@ func (n *Network) Assumed(others ...string) []string {
 	if n.Offline {
 		out = append(out, "--offline")
 	}
-	add("--proxy", plain.Redacted(n.proxy))
-	add("--rdap-url", plain.Redacted(n.rdapURL))
+	add("--proxy", typed.Redacted(n.proxy))
+	add("--rdap-url", typed.Redacted(n.rdapURL))
 	add("--replay", n.Replay)
 	add("--whois-server", n.whoisServer)
 	slices.SortStableFunc(out, func(a, b string) int {

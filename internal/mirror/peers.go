@@ -15,6 +15,7 @@ import (
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/base/typed"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence/live"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/git/peer"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/domainage"
@@ -313,7 +314,7 @@ func redacted(name string) string {
 	if !strings.Contains(name, "://") {
 		return name
 	}
-	return plain.Redacted(name)
+	return typed.Redacted(name)
 }
 
 // common says what two histories share, and the first records in which their tips differ.

@@ -20,6 +20,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/foreign"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/base/typed"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/did"
@@ -112,7 +113,7 @@ func (o *revokeOptions) check() error {
 	if u, err := url.Parse(o.evidenceURI); o.evidenceURI != "" && (err != nil || u.User != nil ||
 		!evidence.IsHTTPS(o.evidenceURI)) { // a user name would remain there for all to read
 		return remedy.Errorf("write it like https://tool.example/incident.html",
-			"--evidence-uri %q is not an https URL without a user name", plain.Redacted(o.evidenceURI))
+			"--evidence-uri %q is not an https URL without a user name", typed.Redacted(o.evidenceURI))
 	}
 	return cmp.Or(checkDID(o.did), o.recordFlags.check())
 }

@@ -4,8 +4,6 @@ package plain
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"net"
-	"net/url"
 	"regexp"
 	"strconv"
 	"strings"
@@ -55,24 +53,6 @@ func IsHex(text string) bool { return strings.Trim(text, "0123456789abcdef") == 
 
 // IsSHA256 reports whether a text is a SHA-256 as [SHA256] writes one.
 func IsSHA256(text string) bool { return len(text) == 2*sha256.Size && IsHex(text) }
-
-// Redacted returns a URL without its password, for a report, which is public.
-func Redacted(text string) string {
-	u, err := url.Parse(text)
-	if err != nil {
-		return "(no URL)"
-	}
-	if _, secret := u.User.Password(); !secret {
-		return text
-	}
-	return u.Redacted()
-}
-
-// IsLoopback reports whether a host is this machine by its name or its literal address.
-func IsLoopback(host string) bool {
-	ip := net.ParseIP(host)
-	return host == "localhost" || ip != nil && ip.IsLoopback()
-}
 
 // Pattern compiles an expression when it is first asked for: most runs of a program need few of those that it holds.
 func Pattern(expression string) func() *regexp.Regexp {

@@ -1,9 +1,9 @@
 package typed
 
 import (
+	"net"
 	"net/url"
 
-	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
 )
 
@@ -14,7 +14,25 @@ func HTTPURL(flag, text string) (*url.URL, error) {
 	}
 	u, err := url.Parse(text)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		return nil, remedy.Errorf("give an http or https URL", "%s %q is not a URL", flag, plain.Redacted(text))
+		return nil, remedy.Errorf("give an http or https URL", "%s %q is not a URL", flag, Redacted(text))
 	}
 	return u, nil
+}
+
+// Redacted returns a URL without its password, for a report, which is public.
+func Redacted(text string) string {
+	u, err := url.Parse(text)
+	if err != nil {
+		return "(no URL)"
+	}
+	if _, secret := u.User.Password(); !secret {
+		return text
+	}
+	return u.Redacted()
+}
+
+// IsLoopback reports whether a host is this machine by its name or its literal address.
+func IsLoopback(host string) bool {
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
 }

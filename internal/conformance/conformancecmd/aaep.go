@@ -277,7 +277,7 @@ func (o *aaepProducer) check() (*url.URL, error) {
 	case u == nil:
 		return nil, remedy.Errorf(form, "producer requires --endpoint")
 	case u.User != nil || u.RawQuery != "" || u.ForceQuery || u.Fragment != "":
-		return nil, remedy.Errorf(form, "--endpoint %q holds more than a server and a path", plain.Redacted(o.url))
+		return nil, remedy.Errorf(form, "--endpoint %q holds more than a server and a path", typed.Redacted(o.url))
 	case u.Scheme == "http" && !live.IsPrivate(u.Hostname()) && !dialsPrivate(&o.Network, u.Hostname()):
 		return nil, remedy.Errorf("use https, or name a loopback or private address, by --connect-to too",
 			"--endpoint %q is plain http, and %q is not a loopback or private address", o.url, u.Hostname())

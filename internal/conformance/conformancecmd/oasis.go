@@ -147,7 +147,7 @@ func (o *oasisProvider) request(profile string) (evidence.Request, error) {
 	}
 	if u.User != nil || u.RawQuery != "" || u.ForceQuery || u.Fragment != "" {
 		return evidence.Request{}, remedy.Errorf(form, "--url %q holds more than a server and a path",
-			plain.Redacted(o.url))
+			typed.Redacted(o.url))
 	}
 	const endpoint = "/v1/conformance"
 	u.Path, u.RawPath = strings.TrimSuffix(strings.TrimRight(u.Path, "/"), endpoint)+endpoint, ""

@@ -8,7 +8,7 @@ import (
 	"net/url"
 	"time"
 
-	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/base/typed"
 )
 
 // NewTransport returns the connection to one server that the operator named, which may have a private address, and to
@@ -34,11 +34,11 @@ var errPlain = errors.New("http is for a server on loopback that was named; http
 
 func (t *toNamed) RoundTrip(r *http.Request) (*http.Response, error) {
 	named := r.URL.Scheme == t.url.Scheme && r.URL.Host == t.url.Host
-	if r.URL.Scheme != "https" && (r.URL.Scheme != "http" || !named || !plain.IsLoopback(r.URL.Hostname())) {
+	if r.URL.Scheme != "https" && (r.URL.Scheme != "http" || !named || !typed.IsLoopback(r.URL.Hostname())) {
 		return nil, fmt.Errorf("requesting %q: %w", r.URL.Host, errPlain)
 	}
 	switch _, connected := t.routes.dialer.connectTo(r.URL.Hostname()); {
-	case t.routes.proxied != nil && !connected && !plain.IsLoopback(r.URL.Hostname()):
+	case t.routes.proxied != nil && !connected && !typed.IsLoopback(r.URL.Hostname()):
 		if !named && !isPublicName(r.URL.Hostname()) { // the proxy resolves names, so that no guard sees the address
 			return nil, fmt.Errorf("requesting %q, which is not of the public DNS: %w", r.URL.Host, ErrForbidden)
 		}

@@ -33,8 +33,8 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/transport"
 	githttp "github.com/go-git/go-git/v5/plumbing/transport/http"
 
-	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/base/typed"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitobject"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/git/indexpack"
 )
@@ -112,7 +112,7 @@ func URL(text string) (*url.URL, error) {
 		return nil, fmt.Errorf("%w: a URL of %q with a user or password; expected one without", ErrURL, u.Host)
 	case u.Hostname() == "" || u.Opaque != "" || u.RawQuery != "" || u.Fragment != "":
 		return nil, fmt.Errorf("%w: %.200q; expected https://host/path", ErrURL, text)
-	case u.Scheme == "https", u.Scheme == "http" && plain.IsLoopback(u.Hostname()):
+	case u.Scheme == "https", u.Scheme == "http" && typed.IsLoopback(u.Hostname()):
 		return u, nil
 	}
 	return nil, fmt.Errorf("%w: %.200q; expected a directory or https://host/path (http:// on loopback only)", ErrURL,

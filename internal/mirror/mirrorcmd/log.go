@@ -9,8 +9,8 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/base/typed"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence/live"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/git/checkpoint"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror"
@@ -113,10 +113,10 @@ func (o *auditOptions) logPolicy(own *proof.Key) (*proof.Policy, error) {
 		case o.Offline:
 			return nil, remedy.Errorf("leave --offline out, or the URLs of witnesses",
 				"--witness-policy %q names the URL of a witness, and --offline forbids to ask it", o.published.policy)
-		case err != nil || u.Scheme != "https" && !plain.IsLoopback(u.Hostname()):
+		case err != nil || u.Scheme != "https" && !typed.IsLoopback(u.Hostname()):
 			return nil, remedy.Errorf("name an https URL; http is for a witness on loopback",
 				"--witness-policy %q: the witness %q has the URL %q", o.published.policy, w.Key.Name(),
-				plain.Redacted(w.URL))
+				typed.Redacted(w.URL))
 		}
 	}
 	return p, nil

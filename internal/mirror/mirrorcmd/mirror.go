@@ -159,7 +159,7 @@ func (o *mirrorOptions) checkPeers() error {
 	for _, name := range o.peers {
 		if name != "" && (mirror.SamePeer(name, o.url) || mirror.IsMirror(name, o.dir)) {
 			return remedy.Errorf("name another copy of the registry, or leave this --peer out",
-				"--peer %q is the origin or the mirror itself", plain.Redacted(name))
+				"--peer %q is the origin or the mirror itself", typed.Redacted(name))
 		}
 	}
 	return nil

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/domainage"
 )
 
 // MaxLength is how many bytes a DID may have.
@@ -107,40 +109,18 @@ func (d *DID) parseWeb() error {
 	return nil
 }
 
-// isLabel is lax in one thing: an underscore is in no host name, but in listings that stand already, which
-// their owners must be able to renew. Spelling reports it.
-func isLabel(s string) bool {
-	if s == "" || len(s) > 63 || s[0] == '-' || s[len(s)-1] == '-' {
-		return false
-	}
-	for i := range len(s) {
-		if c := s[i]; (c < 'a' || c > 'z') && (c < '0' || c > '9') && c != '-' && c != '_' {
-			return false
-		}
-	}
-	return true
-}
-
-// isNumber holds for a last label by which URL parsers take the whole host for an IPv4 address.
-func isNumber(label string) bool {
-	if hex, ok := strings.CutPrefix(label, "0x"); ok {
-		return strings.Trim(hex, "0123456789abcdef") == ""
-	}
-	return label != "" && !strings.ContainsFunc(label, func(r rune) bool { return r < '0' || r > '9' })
-}
-
 func checkHost(host string) error {
 	if len(host) > 253 {
 		return fmt.Errorf("host has %d characters, a DNS name has at most 253", len(host))
 	}
 	for l := range strings.SplitSeq(host, ".") {
-		if !isLabel(l) {
+		if !domainage.IsLabel(l) {
 			return fmt.Errorf("host is %q with the label %q, a label has 1 to 63 letters, digits and inner hyphens",
 				host, l)
 		}
 	}
 	last := strings.LastIndexByte(host, '.')
-	if isNumber(host[last+1:]) {
+	if domainage.IsNumber(host[last+1:]) {
 		return fmt.Errorf("host is %q, which is an IP address or read as one; expected a DNS name", host)
 	}
 	if last < 0 {

@@ -79,11 +79,11 @@ func Host(name string) (string, error) {
 	}
 	labels := strings.Split(ascii, ".")
 	for _, label := range labels {
-		if !isLabel(label) {
+		if !IsLabel(label) {
 			return "", fmt.Errorf("reading host %q: %w", name, ErrNotDNSName)
 		}
 	}
-	if isNumber(labels[len(labels)-1]) {
+	if IsNumber(labels[len(labels)-1]) {
 		return "", fmt.Errorf("reading host %q: an IP address: %w", name, ErrNotDNSName)
 	}
 	return ascii, unsound
@@ -102,18 +102,18 @@ func isASCII(s string) bool {
 	return strings.IndexFunc(s, func(r rune) bool { return r >= 0x80 }) < 0
 }
 
-// isLabel holds for the letters, digits and inner hyphens of RFC 1123 section 2.1, and for underscores: those
+// IsLabel holds for the letters, digits and inner hyphens of RFC 1123 section 2.1, and for underscores: those
 // are in no host name, but resolve, and stand in listings that their owners must be able to renew. Hyphens in
 // the third and fourth place, which IDNA keeps for itself, stand in host names of real networks.
-func isLabel(s string) bool {
+func IsLabel(s string) bool {
 	if s == "" || len(s) > 63 || s[0] == '-' || s[len(s)-1] == '-' {
 		return false
 	}
 	return strings.Trim(s, "abcdefghijklmnopqrstuvwxyz0123456789-_") == ""
 }
 
-// isNumber follows the URL standard's "ends in a number": getaddrinfo reads such a host as an IPv4 address.
-func isNumber(label string) bool {
+// IsNumber follows the URL standard's "ends in a number": getaddrinfo reads such a host as an IPv4 address.
+func IsNumber(label string) bool {
 	if strings.Trim(label, "0123456789") == "" {
 		return true
 	}

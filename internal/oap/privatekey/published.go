@@ -9,55 +9,34 @@ import (
 	"sync/atomic"
 )
 
-// published are the SHA-256 of the secrets that RFCs print, seeds, private numbers and exponents, and of trivial seeds.
-// Everyone has them, so they sign only examples.
-var published = map[string]bool{
-	// RFC 8032 section 7.1 TEST 1, RFC 8037 appendix A.1
-	"644d50ab64864c20a12b3c4656d46b4a48f69ef7c47ecdc8415cd28316b22ef5": true,
-	// RFC 8032 section 7.1 TEST 2
-	"3d2d9682cdba529682a152f678e25c6c29847bf2588ca4e1b3023c1579f9958d": true,
-	// RFC 8032 section 7.1 TEST 3
-	"d8eca0cca720d33bf6d9a3e8057053ff6a4d19a62a9874fa7f7004ea662fb2f9": true,
-	// RFC 8032 section 7.1 TEST 1024
-	"28024a74943422cca068bb8189df16977c0cd8b322fcdf9c782f59ab6c0aa7e9": true,
-	// RFC 8032 section 7.1 TEST SHA(abc), section 7.3
-	"918a483206abfc9207f58443b4403c208a687265175377ea43db32a0def92492": true,
-	// RFC 8032 section 7.2
-	"7a2e234a94e068cdcdd78be6ba80ef56c8fd23d14b01049bd32a2361886ebe28": true,
-	// RFC 8032 section 7.2, aBC
-	"f5de17c253b6377b60c9f37062dd00851bec5db5f0c090883f9970a755150574": true,
-	// RFC 8410 section 10.3
-	"8ed51c8438ac38066662578078917561f441fcdf0bc860e6b28a188aca12318b": true,
-	// RFC 7748 section 6.1 and RFC 8037 appendix A.6, Alice
-	"c9ccbbf12f7c2cf491d7fe3f2607e2c40d562bb5594475686ab8cea4a2a0fcf3": true,
-	// RFC 7748 section 6.1 and RFC 8037 appendix A.6, Bob
-	"ff400cebff8dd00053fbedf73a69be2fa352e3093b085f484bb8be2485e2b7c1": true,
-	// RFC 6979 appendix A.2.5
-	"b70385660302dca892f74cdb6d75f73fd85e7564306616e1910970462f7110f0": true,
-	// RFC 7515 appendix A.3
-	"cfcef6cfb631f2a350b70a6ab72b20696f65f854aa3649a26b4cc1d2b0f5ce76": true,
-	// RFC 7515 appendix A.4
-	"3bb8feda21e14c7702cb318369e49edfb43dffda7d0b928d3611f4db316fe436": true,
-	// RFC 7517 appendix A.2
-	"43e4b74131385aec85e1f0764d6693ac5e7cc4977f998cc956e1241a818cfd1d": true,
-	// RFC 7518 appendix C, Alice
-	"3f0d6c04e0ef9d85414aac6b640c2d2d82c1dba13bb373863a4beb456d3ee4d4": true,
-	// RFC 7518 appendix C, Bob
-	"a5b182889c63ece3b3b0bd9b2b6b5885f5567fcf80a787d2579275ff026e3332": true,
-	// RFC 7515 appendix A.2
-	"c4b46c04ad74653908affe98530317dfe589d6df97e26f25c955c8da2c891ea2": true,
-	// RFC 7517 appendix A.2
-	"687702628fda6f7382642c9adb52f0b919432fc7e38de1e925601f496abc2dbe": true,
-	// Seeds of 32 bytes 0x00, 0x01 and 0xff, and of the number one in either byte order
-	"66687aadf862bd776c8fc18b8e9f8e20089714856ee233b3902a591d0d5f2925": true,
-	"72cd6e8422c407fb6d098690f1130b7ded7ec2f7f5e1d30bd9d521f015363793": true,
-	"af9613760f72635fbdb44a5a0a63c39f12af30f950a6ee5c971be188e89c4051": true,
-	"ec4916dd28fc4c10d78e287ca5d9cc51ee1ae73cbfde08c6b37324cbfaac8bc5": true,
-	"01d0fabd251fcbbe2b93b4b927b26ad2a1a99077152e45ded1e678afa45dbec5": true,
-}
+// published are the secrets that RFCs print, seeds, private numbers and exponents, and trivial seeds, with where they
+// are: by their SHA-256, then by the public half of each Ed25519 key, in hex. Everyone has them, so they sign only
+// examples.
+var published = map[string]string{
+	"644d50ab64864c20a12b3c4656d46b4a48f69ef7c47ecdc8415cd28316b22ef5": "RFC 8032 section 7.1 TEST 1, RFC 8037 A.1",
+	"3d2d9682cdba529682a152f678e25c6c29847bf2588ca4e1b3023c1579f9958d": "RFC 8032 section 7.1 TEST 2",
+	"d8eca0cca720d33bf6d9a3e8057053ff6a4d19a62a9874fa7f7004ea662fb2f9": "RFC 8032 section 7.1 TEST 3",
+	"28024a74943422cca068bb8189df16977c0cd8b322fcdf9c782f59ab6c0aa7e9": "RFC 8032 section 7.1 TEST 1024",
+	"918a483206abfc9207f58443b4403c208a687265175377ea43db32a0def92492": "RFC 8032 section 7.1 TEST SHA(abc), 7.3",
+	"7a2e234a94e068cdcdd78be6ba80ef56c8fd23d14b01049bd32a2361886ebe28": "RFC 8032 section 7.2",
+	"f5de17c253b6377b60c9f37062dd00851bec5db5f0c090883f9970a755150574": "RFC 8032 section 7.2, aBC",
+	"8ed51c8438ac38066662578078917561f441fcdf0bc860e6b28a188aca12318b": "RFC 8410 section 10.3",
+	"c9ccbbf12f7c2cf491d7fe3f2607e2c40d562bb5594475686ab8cea4a2a0fcf3": "RFC 7748 section 6.1, RFC 8037 A.6, Alice",
+	"ff400cebff8dd00053fbedf73a69be2fa352e3093b085f484bb8be2485e2b7c1": "RFC 7748 section 6.1, RFC 8037 A.6, Bob",
+	"b70385660302dca892f74cdb6d75f73fd85e7564306616e1910970462f7110f0": "RFC 6979 appendix A.2.5",
+	"cfcef6cfb631f2a350b70a6ab72b20696f65f854aa3649a26b4cc1d2b0f5ce76": "RFC 7515 appendix A.3",
+	"3bb8feda21e14c7702cb318369e49edfb43dffda7d0b928d3611f4db316fe436": "RFC 7515 appendix A.4",
+	"43e4b74131385aec85e1f0764d6693ac5e7cc4977f998cc956e1241a818cfd1d": "RFC 7517 appendix A.2",
+	"3f0d6c04e0ef9d85414aac6b640c2d2d82c1dba13bb373863a4beb456d3ee4d4": "RFC 7518 appendix C, Alice",
+	"a5b182889c63ece3b3b0bd9b2b6b5885f5567fcf80a787d2579275ff026e3332": "RFC 7518 appendix C, Bob",
+	"c4b46c04ad74653908affe98530317dfe589d6df97e26f25c955c8da2c891ea2": "RFC 7515 appendix A.2",
+	"687702628fda6f7382642c9adb52f0b919432fc7e38de1e925601f496abc2dbe": "RFC 7517 appendix A.2",
+	"66687aadf862bd776c8fc18b8e9f8e20089714856ee233b3902a591d0d5f2925": "a seed of 32 bytes 0x00",
+	"72cd6e8422c407fb6d098690f1130b7ded7ec2f7f5e1d30bd9d521f015363793": "a seed of 32 bytes 0x01",
+	"af9613760f72635fbdb44a5a0a63c39f12af30f950a6ee5c971be188e89c4051": "a seed of 32 bytes 0xff",
+	"ec4916dd28fc4c10d78e287ca5d9cc51ee1ae73cbfde08c6b37324cbfaac8bc5": "the number one as a seed",
+	"01d0fabd251fcbbe2b93b4b927b26ad2a1a99077152e45ded1e678afa45dbec5": "the number one as a seed, little-endian",
 
-// halves are the public halves of the Ed25519 secrets that everyone has, in hex, and where the secret is.
-var halves = map[string]string{
 	"d75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a": "RFC 8032 section 7.1 and RFC 8037 appendix A",
 	"3d4017c3e843895a92b70aa74d1b7ebc9c982ccf2ec4968cc0cd55f12af4660c": "RFC 8032 section 7.1",
 	"fc51cd8e6218a1a38da47ed00230f0580816ed13ba3303ac5deb911548908025": "RFC 8032 section 7.1",
@@ -106,7 +85,7 @@ func AcceptExamples() { acceptsExamples.Store(true) }
 // Published returns where everyone finds the private half of a public Ed25519 key in hex, or "" if the key is not known
 // to be published.
 func Published(public string) string {
-	if where := halves[public]; where != "" || acceptsExamples.Load() || !ofExamples()[public] {
+	if where := published[public]; where != "" || acceptsExamples.Load() || !ofExamples()[public] {
 		return where
 	}
 	return "the examples of oap-gate"
