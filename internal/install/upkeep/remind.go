@@ -105,8 +105,12 @@ func Remind(ctx context.Context, c *forge.Client, rows *listing.Rows, within tim
 
 // looked says how many listings there are and how many are due.
 func looked(listings, due int, within time.Duration) string {
-	return fmt.Sprintf("%s: %d due, which expire within %s or expired less than %s ago",
-		plain.Count(listings, "listing"), due, plain.Span(within), plain.Span(over))
+	what := "none ends"
+	if due > 0 {
+		what = fmt.Sprint(due, plain.Plural(due, " ends", " end"))
+	}
+	return fmt.Sprintf("%s: %s within %s or ended less than %s ago",
+		plain.Count(listings, "listing"), what, plain.Span(within), plain.Span(over))
 }
 
 // ownIssues returns the issues with a mark that the writer created, those of each state in turn, the oldest first. A
