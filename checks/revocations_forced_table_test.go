@@ -218,6 +218,20 @@ revocations/evil-56b689eff94bf2ac4d8226360b2f5eeea12c7e70f950518785bf9259ffa36f7
   - {revoke: evil, witness: [ada, bob, cyd, ada, ada, ada, ada, ada, ada, ada, ada, ada, ada, ada, ada, ada, ada, ada, ada, ada, ada, ada, ada, ada, ada, ada, ada, ada, ada, ada, ada, ada, ada]}
 `,
 			Want: `revocations/evil-56b689eff94bf2ac4d8226360b2f5eeea12c7e70f950518785bf9259ffa36f72.json:12:3: error: revocations: too-many-witnesses`},
+		// restored, and one of the three has another key now
+		{Name: "restored",
+			World: base + `  - {revoke: evil, witness: [ada, bob, cyd]}
+  - {commit: Revoke}
+  - {move: [revocations/evil-$pin(evil).json, a.md]}
+pr: [{move: [a.md, revocations/evil-$pin(evil).json]}]
+web: [{edit: "https://cyd.example/.well-known/did.json", set: {/verificationMethod/0/publicKeyJwk/x: $jwk(spare)}}]
+`,
+			Want: `
+a.md: warning: append-only: governance
+registry: notice: revocations: not-in-force
+revocations/evil-56b689eff94bf2ac4d8226360b2f5eeea12c7e70f950518785bf9259ffa36f72.json:7:3: inconclusive: revocations: recovery-unverified
+revocations/evil-56b689eff94bf2ac4d8226360b2f5eeea12c7e70f950518785bf9259ffa36f72.json:25:5: warning: revocations: witness-not-counted`,
+			Says: []string{`does not verify by a key of three independent witnesses now`}},
 		// the owner's own signature is enough, whoever else stands there
 		{Name: "owner and strangers",
 			World: base + `pr:

@@ -25,6 +25,10 @@ func TestRevocationsSelf(t *testing.T) {
 `
 		textForm = `pr: [{revoke: eve, tamper: {set: {/signature: "ed25519:q83vEjRWeJCrze8SNFZ4kKvN7xI0VniQ"}}}]
 `
+		moved = `  - {commit: Revoke}
+  - {move: [revocations/eve-$pin(eve).json, a.md]}
+pr: [{move: [a.md, revocations/eve-$pin(eve).json]}]
+`
 		didGone = `web: [{url: "https://eve.example/.well-known/did.json", status: 404}]
 `
 		noSuchReason = `pr: [{revoke: eve, reason: boredom}]
@@ -172,6 +176,21 @@ revocations/eve-5df95f42b1f059e344d16dd7907d8b9fd1d7a4e6e5b02c5ff83323ed79157e59
 			PR: "{reissue: dan, issued: -9d}", Want: `
 implementations/dan.json:9:3: error: reissue: receipt-not-newer
 implementations/dan.json:8:3: error: revocations: receipt-revoked`},
+		// ... nor does one that was issued before it
+		{Name: "a later one is revoked",
+			World: base + `  - {listing: dan, issued: -15d}
+  - {commit: List}
+  - {at: -4d}
+  - {reissue: dan, issued: -5d}
+  - {revoke: dan}
+  - {commit: Renew and revoke}
+pr: [{reissue: dan, issued: -7d}]
+`,
+			Want: `
+implementations/dan.json:9:3: error: reissue: receipt-not-newer
+implementations/dan.json:8:3: error: revocations: receipt-revoked
+registry: notice: revocations: not-in-force`,
+			Says: []string{`the pinned Receipt, or a later one of the same implementation, is revoked by revocations/dan-`}},
 		// ... whatever the revocation's text is by now: it is in force by its name
 		{Name: "comes back broken", World: base + `  - {listing: dan, issued: -5d}
   - {commit: List}
@@ -218,6 +237,20 @@ revocations/eve-6cc6e029f37950573adefc72ee978473693918e13deb4d6c84281cab8b79f4dc
 		{Name: "revoked, removed", World: base + revoked, PR: "{remove: revocations/eve-$pin(eve).json}", Want: `
 registry: notice: revocations: not-in-force
 revocations/eve-6cc6e029f37950573adefc72ee978473693918e13deb4d6c84281cab8b79f4dc.json: error: append-only: deleted`},
+		// what a commit removed comes back if its signature still verifies, or a maintainer brings it
+		{Name: "restored, another key now", World: base + revoked + moved + `web:
+  - {edit: "https://eve.example/.well-known/did.json", set: {/verificationMethod/0/publicKeyJwk/x: $jwk(spare)}}
+`,
+			Want: `
+a.md: warning: append-only: governance
+registry: notice: revocations: not-in-force
+revocations/eve-6cc6e029f37950573adefc72ee978473693918e13deb4d6c84281cab8b79f4dc.json:7:3: inconclusive: revocations: recovery-unverified`,
+			Says: []string{`does not verify by a key of did:web:eve.example now`}},
+		{Name: "restored, never the owner's", World: base + "  - {revoke: eve, by: fay}\n" + moved,
+			Want: `
+a.md: warning: append-only: governance
+registry: notice: revocations: not-in-force
+revocations/eve-6cc6e029f37950573adefc72ee978473693918e13deb4d6c84281cab8b79f4dc.json:7:3: error: revocations: not-authorised`},
 		{Name: "revoked, else, did gone", World: base + revoked + elseWorld + didGone,
 			Want: `registry: notice: revocations: not-in-force`},
 		// a revocation under another slug's file name is layout's to report
