@@ -455,18 +455,14 @@ func firstDifference(a, b any) (string, bool) {
 	if !okA || !okB {
 		return "", reflect.DeepEqual(a, b)
 	}
-	for _, n := range memberNames(x, y) {
-		vx, hasX := x[n]
-		vy, hasY := y[n]
-		if hasX != hasY || !reflect.DeepEqual(vx, vy) {
-			return "/" + strict.Escape(n), false
-		}
+	if names := differingMembers(x, y); len(names) > 0 {
+		return "/" + strict.Escape(names[0]), false
 	}
 	return "", true
 }
 
-// memberNames returns the names of the members of two objects, in order.
-func memberNames(a, b map[string]any) []string {
+// differingMembers returns the names of the members in which two objects differ, in order.
+func differingMembers(a, b map[string]any) []string {
 	names := slices.Sorted(maps.Keys(a))
 	for n := range b {
 		if _, there := a[n]; !there {
@@ -474,7 +470,11 @@ func memberNames(a, b map[string]any) []string {
 		}
 	}
 	slices.Sort(names)
-	return names
+	return slices.DeleteFunc(names, func(n string) bool {
+		x, inA := a[n]
+		y, inB := b[n]
+		return inA == inB && reflect.DeepEqual(x, y)
+	})
 }
 
 // runLayoutRegistry looks for paths of the tree that would land which other systems cannot tell apart or hold, or which

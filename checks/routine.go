@@ -1,7 +1,6 @@
 package checks
 
 import (
-	"reflect"
 	"slices"
 
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
@@ -53,7 +52,5 @@ func (s *Subject) Routine() bool {
 func (s *Subject) changedMembers() (now, then map[string]any, names []string) {
 	now, _ = s.Record.Document.Root.(map[string]any)
 	then, _ = s.BaseRecord.Document.Root.(map[string]any)
-	return now, then, slices.DeleteFunc(memberNames(now, then), func(n string) bool {
-		return reflect.DeepEqual(now[n], then[n])
-	})
+	return now, then, differingMembers(now, then)
 }
