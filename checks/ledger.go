@@ -349,14 +349,14 @@ func (l *Ledger) replace(c registry.Change) {
 		Version: registry.Version{Commit: id, When: l.commits[at.commit].when, Entry: c.Base}})
 }
 
-// heldSince returns the number of the commit since which a listing has held its DID without a break, if a judged commit
-// brought it.
-func (l *Ledger) heldSince(path string) (int, bool) {
+// since is Run.since if a judged commit brought the listing that has held the DID from then on.
+func (l *Ledger) since(path string) (version, bool) {
 	n, found := l.state.listings.number(path)
 	if !found || l.origins[n].first == beforeLedger {
-		return 0, false
+		return version{}, false
 	}
-	return l.number(l.origins[n].first), true
+	first := l.origins[n].first
+	return version{landed: l.commits[first].when, number: l.number(first)}, true
 }
 
 // here returns the origin of what the commit judged last wrote.

@@ -1,33 +1,16 @@
 package checks
 
-import (
-	"time"
-
-	"github.com/openagentprotocol-OAP/oap-gate/registry"
-)
-
-// listedSince returns the first-parent time of the commit since which a listing's file has held its tool_did without a
-// break, as of the tree t at a time.
-func (r *Run) listedSince(l *Listed, t *registry.Tree, at time.Time) (time.Time, error) {
-	if t == nil || t.Commit() == "" {
-		return time.Time{}, nil
-	}
-	standing := t.Commit() == r.Base.Tree.Commit()
-	if r.Base.followed != nil {
-		o, err := r.Base.followed.Origin(r.Context, l.Path)
-		if err != nil || standing || !o.First.After(at) {
-			return o.First, err
+// since returns the version since which a listing's file has held its tool_did without a break, as of the base tree, or
+// of the one that judged a record then.
+func (r *Run) since(l *Listed, then *Moment) (version, error) {
+	if f := r.Base.followed; f != nil {
+		if v, known := f.since(l.Path); known && (then == nil || !v.landed.After(then.When)) {
+			return v, nil
 		}
 	}
-	if standing {
-		since, err := r.tenure(l)
-		return since.landed, err
+	p := r.past()
+	if then != nil && then.Tree.Commit() != r.Base.Tree.Commit() {
+		p = newPast(r.Repo, then.Tree.Commit(), r.Now)
 	}
-	since, err := newPast(r.Repo, t.Commit(), r.Now).tenure(r.Context, l.Path, l.ToolDID, asOf{})
-	return since.landed, err
-}
-
-// tenure returns the version since which a listing of the base tree has held its DID without a break.
-func (r *Run) tenure(l *Listed) (version, error) {
-	return r.past().tenure(r.Context, l.Path, l.ToolDID, r.Base.as)
+	return p.tenure(r.Context, l.Path, l.ToolDID, r.Base.as)
 }

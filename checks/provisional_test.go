@@ -57,7 +57,8 @@ base:
 		} {
 			tree, err := repo.Tree(t.Context(), chain[c.commit])
 			must.OK(t, err)
-			since, err := run.listedSince(ada, tree, c.at)
+			found, err := run.since(ada, &Moment{Tree: tree, When: c.at})
+			since := found.landed
 			if d := since.Sub(day(c.since)); err != nil || d < 0 || d > time.Hour {
 				t.Errorf("%s, commit %d at %s: since %s, error %v; expected %s", name, c.commit, c.at, since, err,
 					day(c.since))
@@ -66,11 +67,10 @@ base:
 				t.Errorf("%s, commit %d at %s: provisional is %t", name, c.commit, c.at, is)
 			}
 		}
+		if now, err := run.since(ada, nil); err != nil || now.number != 4 && name != "an audit of the last commit" {
+			t.Errorf("%s: since commit %d, error %v; expected 4", name, now.number, err)
+		}
 		if l != nil {
-			eve := &Listed{Path: "implementations/eve.json"}
-			if _, err := run.listedSince(eve, run.Base.Tree, w.Now); err == nil {
-				t.Errorf("%s: no error of a listing that the history lacks", name)
-			}
 			continue
 		}
 		run = runOn(t, repo, w.Now)
@@ -81,7 +81,7 @@ base:
 		first, err := repo.Tree(t.Context(), chain[1])
 		must.OK(t, err)
 		for _, tree := range []*registry.Tree{run.Base.Tree, first} {
-			if _, err := run.listedSince(ada, tree, w.Now); err == nil {
+			if _, err := run.since(ada, &Moment{Tree: tree, When: w.Now}); err == nil {
 				t.Errorf("%s: no error of a run that has ended", name)
 			}
 		}

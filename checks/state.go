@@ -197,9 +197,9 @@ func (r *Run) landingState(l *Listed) (*State, error) {
 // state returns the state of a listing by what the history says; is is what its text shows, if somebody looked. With
 // then it is the state that a listing of that tree had when another record was merged.
 func (r *Run) state(l *Listed, is fault, p *past, then *Moment) (*State, error) {
-	as, tree, now := r.Base.as, r.Base.Tree, r.Now
+	as, now := r.Base.as, r.Now
 	if then != nil {
-		as, tree, now = asOf{before: then.number}, then.Tree, then.When
+		as, now = asOf{before: then.number}, then.When
 	}
 	by, err := p.revokedBy(r.Context, l.ToolDID, strings.ToLower(l.ReceiptSHA256), l.Issued, as)
 	if err != nil {
@@ -214,12 +214,12 @@ func (r *Run) state(l *Listed, is fault, p *past, then *Moment) (*State, error) 
 	}
 	s := &State{Status: verdict.StatusValid}
 	if l.Provisional {
-		since, err := r.listedSince(l, tree, now)
+		since, err := r.since(l, then)
 		if err != nil {
 			return nil, err
 		}
-		if !since.IsZero() {
-			s.Until = since.Add(registry.ProvisionalFor)
+		if since.number > 0 {
+			s.Until = since.landed.Add(registry.ProvisionalFor)
 		}
 	}
 	switch {
@@ -306,11 +306,11 @@ func (r *Run) hadFirst(l *Listed) (string, error) {
 				continue
 			}
 		}
-		since, err := r.heldSince(o)
+		since, err := r.since(o, nil)
 		if err != nil {
 			return "", err
 		}
-		holders = append(holders, holder{o.Path, since})
+		holders = append(holders, holder{o.Path, since.number})
 	}
 	first := slices.MinFunc(holders, func(a, b holder) int {
 		if a.since != b.since {
@@ -322,15 +322,4 @@ func (r *Run) hadFirst(l *Listed) (string, error) {
 		return "", nil
 	}
 	return first.path, nil
-}
-
-// heldSince returns the number of the commit since which a listing of the base tree has held its DID without a break.
-func (r *Run) heldSince(l *Listed) (int, error) {
-	if f := r.Base.followed; f != nil {
-		if n, known := f.heldSince(l.Path); known {
-			return n, nil
-		}
-	}
-	since, err := r.tenure(l)
-	return since.number, err
 }
