@@ -34,7 +34,6 @@ const (
 	findingsRoom budget = 1536 << 10
 	historyRoom  budget = 256 << 10
 	listingsRoom budget = 3840 << 10
-	endsRoom     budget = 64 << 10
 	impactRoom   budget = 512 << 10
 	resultsRoom  budget = 512 << 10
 	evidenceRoom budget = 256 << 10

@@ -17,7 +17,6 @@ type listingsView struct {
 	Groups []statusGroup
 	Weeks  []week
 	InDate int
-	Ends   []listingRow // listings that expire first among those in date; empty if there are few listings
 }
 
 type statusGroup struct {
@@ -56,7 +55,6 @@ var statuses = []ofStatus{
 func newListings(r *verdict.Report) *listingsView {
 	byStatus := map[string][]*verdict.Listing{}
 	v := &listingsView{Count: len(r.Listings), Weeks: weeks()}
-	var inDate []*verdict.Listing
 	for i := range r.Listings {
 		l := &r.Listings[i]
 		status := l.Status
@@ -65,13 +63,10 @@ func newListings(r *verdict.Report) *listingsView {
 		}
 		byStatus[status] = append(byStatus[status], l)
 		if days, _ := daysLeft(l, r.EvaluatedAt); days >= 0 {
-			inDate = append(inDate, l)
+			v.InDate++
 			v.Weeks[min(days/7, len(v.Weeks)-1)].Count++
 		}
 	}
-	v.InDate = len(inDate)
-	v.draw()
-	v.sortEnds(inDate, r.EvaluatedAt)
 	left, shown := listingsRoom, 0
 	for _, s := range statuses {
 		all := byStatus[s.word]
@@ -118,26 +113,6 @@ func until(l *verdict.Listing) string {
 	return l.ExpiresAt.UTC().Format("2006-01-02 15:04")
 }
 
-// maxEnds is how many listings are shown in the order of their ends.
-const maxEnds = 100
-
-func (v *listingsView) sortEnds(inDate []*verdict.Listing, now time.Time) {
-	if v.Count <= maxOpen {
-		return
-	}
-	slices.SortStableFunc(inDate, func(a, b *verdict.Listing) int {
-		return cmp.Or(byEnd(a, b), cmp.Compare(a.Slug, b.Slug))
-	})
-	left := endsRoom
-	for _, l := range inDate[:min(len(inDate), maxEnds)] {
-		row := rowOf(l, now)
-		if !left.take(120, row.Slug, row.Level, row.Status) {
-			return
-		}
-		v.Ends = append(v.Ends, row)
-	}
-}
-
 func rowOf(l *verdict.Listing, now time.Time) listingRow {
 	days, left := daysLeft(l, now)
 	return listingRow{Slug: l.Slug, Name: l.Name, ToolDID: l.ToolDID, Level: l.Level, Status: l.Status,
@@ -167,36 +142,12 @@ func duration(d time.Duration) string {
 	return plain.Span(d.Truncate(time.Second))
 }
 
-// week is a column of the picture of what ends when.
-type week struct {
-	From, To, Count int
-	X, Y, Height    int
-	Class           string
-}
+// week is a row of the table of what ends when.
+type week struct{ From, To, Count int }
 
-func weeks() []week {
-	var all []week
+func weeks() (all []week) {
 	for from := 0; from <= validity; from += 7 {
-		w := week{From: from, To: min(from+6, validity), X: 10 + len(all)*45}
-		if from < 14 {
-			w.Class = "w"
-		}
-		all = append(all, w)
+		all = append(all, week{From: from, To: min(from+6, validity)})
 	}
 	return all
-}
-
-// chart is the height of the picture's columns.
-const chart = 90
-
-func (v *listingsView) draw() {
-	most := 1
-	for _, w := range v.Weeks {
-		most = max(most, w.Count)
-	}
-	for i := range v.Weeks {
-		w := &v.Weeks[i]
-		w.Height = (w.Count*chart + most - 1) / most
-		w.Y = 20 + chart - w.Height
-	}
 }
