@@ -13,7 +13,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/base/typed"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/signing"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
@@ -136,8 +135,8 @@ func (o *Output) state(rep *verdict.Report, complete bool) error {
 		return err
 	}
 	for _, file := range files {
-		if err := report.WriteText(file, text); err != nil {
-			return typed.Unwritten(fmt.Errorf("writing statement %s: %w", file, err))
+		if err := report.Save("statement "+file, file, o.Options().FormerOf(report.StatementFormat), text); err != nil {
+			return err
 		}
 	}
 	return nil

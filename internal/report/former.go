@@ -83,7 +83,7 @@ func Free(what, path string, former Former) error {
 	return remedy.Coded(codeRefused, "choose another file, or remove "+path, "%s %s", what, holds)
 }
 
-// Save writes a text to a path that is Free, as WriteText does.
+// Save writes a text to a path that is Free, as WriteFile writes a report.
 func Save(what, path string, former Former, text []byte) error {
 	return save(what, path, former, readable, text)
 }
@@ -92,7 +92,7 @@ func save(what, path string, former Former, mode fs.FileMode, text []byte) error
 	if err := Free(what, path, former); err != nil {
 		return err
 	}
-	if err := writeBytes(path, mode, text); err != nil {
+	if err := writeTo(path, mode, func(w io.Writer) error { _, err := w.Write(text); return err }); err != nil {
 		return typed.Unwritten(fmt.Errorf("writing %s: %w", what, err))
 	}
 	return nil

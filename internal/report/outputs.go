@@ -125,13 +125,6 @@ const (
 	private  fs.FileMode = 0o600
 )
 
-// WriteText writes a text as WriteFile does a report.
-func WriteText(path string, text []byte) error { return writeBytes(path, readable, text) }
-
-func writeBytes(path string, mode fs.FileMode, text []byte) error {
-	return writeTo(path, mode, func(w io.Writer) error { _, err := w.Write(text); return err })
-}
-
 // writeTo writes a file, which has the mode if it is new, and keeps its own otherwise.
 func writeTo(path string, mode fs.FileMode, fill func(io.Writer) error) error {
 	if target, err := filepath.EvalSymlinks(path); err == nil {

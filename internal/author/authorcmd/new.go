@@ -245,19 +245,8 @@ func (o *newOptions) list(ctx context.Context, sys frame.IO, w *workspace, slug,
 // allowed refuses values of --set that the schema of listings refuses; a nil schema refuses none. It names the form
 // that would pass if that is the same value as an array, as its only element, or as text.
 func allowed(s *schema.Schema, more map[string]any) error {
-	refused := func(name string, value any) *schema.Violation {
-		for _, v := range s.Validate(map[string]any{name: value}) {
-			if v.Pointer == "/"+name || strings.HasPrefix(v.Pointer, "/"+name+"/") {
-				return &v
-			}
-		}
-		return nil
-	}
-	if s == nil {
-		return nil
-	}
 	for _, name := range slices.Sorted(maps.Keys(more)) {
-		v := refused(name, more[name])
+		v := refused(s, name, more[name])
 		if v == nil {
 			continue
 		}
@@ -272,7 +261,7 @@ func allowed(s *schema.Schema, more map[string]any) error {
 		}
 		fix := "set a value as that requires; oap-gate schema listing shows the schema"
 		for _, form := range forms {
-			if text, err := json.Marshal(form); err == nil && refused(name, form) == nil {
+			if text, err := json.Marshal(form); err == nil && refused(s, name, form) == nil {
 				fix = "--set " + plain.ShellWord(name+"="+string(text))
 				break
 			}
@@ -282,22 +271,31 @@ func allowed(s *schema.Schema, more map[string]any) error {
 	return nil
 }
 
-// allowsDID refuses a DID that the schema of listings refuses, such as a did:web with a port. An empty one, and a nil
-// schema, say nothing.
-func allowsDID(s *schema.Schema, id string) error {
-	if s == nil || id == "" {
+// refused returns why a schema refuses a value of a member, nil if it does not; a nil schema refuses none.
+func refused(s *schema.Schema, name string, value any) *schema.Violation {
+	if s == nil {
 		return nil
 	}
-	for _, v := range s.Validate(map[string]any{"tool_did": id}) {
-		if v.Pointer == "/tool_did" {
-			fix := "use a did:web or a did:key that the listing schema allows"
-			if d, err := did.Parse(id); err == nil && d.Method == "web" && strings.Contains(id, "%") {
-				fix = "use a did:web without a port; the listing schema does not allow one"
-			}
-			return refusef(fix, "no listing can have the DID %q: %s", id, v.Message)
+	for _, v := range s.Validate(map[string]any{name: value}) {
+		if v.Pointer == "/"+name || strings.HasPrefix(v.Pointer, "/"+name+"/") {
+			return &v
 		}
 	}
 	return nil
+}
+
+// allowsDID refuses a DID that the schema of listings refuses, such as a did:web with a port. It has nothing against an
+// empty one.
+func allowsDID(s *schema.Schema, id string) error {
+	v := refused(s, "tool_did", id)
+	if v == nil || id == "" {
+		return nil
+	}
+	fix := "use a did:web or a did:key that the listing schema allows"
+	if d, err := did.Parse(id); err == nil && d.Method == "web" && strings.Contains(id, "%") {
+		fix = "use a did:web without a port; the listing schema does not allow one"
+	}
+	return refusef(fix, "no listing can have the DID %q: %s", id, v.Message)
 }
 
 // placed is a listing with the path of its file.
