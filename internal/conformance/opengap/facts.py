@@ -118,9 +118,9 @@ def facts(tree, file):
         elif isinstance(n, ast.Constant) and isinstance(n.value, str) and not isinstance(parent, ast.Expr):
             texts.extend([n.value] * (len(n.value) < 200))
         elif isinstance(n, ast.Subscript) and full(n.value) == "os.environ":
-            environ.append(at(value(n.slice), n))
+            environ.append(at(None if names(ast.Load, n.slice) else value(n.slice), n))
         elif name in ("os.environ.get", "os.getenv"):
-            environ.extend(at(value(k), n) for k in given[:1])
+            environ.extend(at(None if names(ast.Load, k) else value(k), n) for k in given[:1])
         elif name in ("open", "io.open", *PATHS) or (name + ".").startswith("sys.path."):
             used = [e for g in given for e in getattr(g, "elts", [g])]
         if isinstance(value(n), PurePosixPath) and not isinstance(n, ast.Name) and not isinstance(

@@ -590,6 +590,8 @@ func TestEnvironment(t *testing.T) {
 		{"computed", use("os.environ[ORDERS]; os.getenv(f'{x}')"),
 			[]string{"skills/orders.py:5 gap-environment computed-name notice",
 				"skills/orders.py:5 gap-environment computed-name notice"}},
+		{"a name that a function may bind anew", use("KEY = 'ORDERS'; os.environ[KEY]"),
+			[]string{"skills/orders.py:5 gap-environment computed-name notice"}},
 		{"in a string, in a comment", use("'os.getenv(\"ORDERS\")' # os.getenv('ORDERS')"), nil},
 		{"in a test", files{"tests/test_orders.py": "import os, orders\ndef test_it(): os.environ['ORDERS']\n"}, nil},
 	})
