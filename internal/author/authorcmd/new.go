@@ -284,8 +284,7 @@ func refused(s *schema.Schema, name string, value any) *schema.Violation {
 	return nil
 }
 
-// allowsDID refuses a DID that the schema of listings refuses, such as a did:web with a port. It has nothing against an
-// empty one.
+// allowsDID refuses a DID that is not empty and that the schema of listings refuses, such as a did:web with a port.
 func allowsDID(s *schema.Schema, id string) error {
 	v := refused(s, "tool_did", id)
 	if v == nil || id == "" {
