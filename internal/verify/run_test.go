@@ -73,6 +73,8 @@ func TestAgainRefuses(t *testing.T) {
 		{"suites that are none", func(b *bundle.Bundle) {
 			b.Flags.Verify.Suites, b.Flags.Assumed = "*", []string{"--trusted-suites"}
 		}, "--trusted-suites"},
+		{"a level that does not exist", func(b *bundle.Bundle) { b.Flags.Verify.Level = "L9" },
+			`--level "L9" is not a level`},
 		{"another commit", func(b *bundle.Bundle) { b.Head = strings.Repeat("c0ffee", 7)[:40] }, "has no commit"},
 		{"a time that is none", func(b *bundle.Bundle) { b.Flags.Verify.Fetched = "today" }, `fetched at "today"`},
 		{"documents not owned up", func(b *bundle.Bundle) {
