@@ -43,10 +43,10 @@ func (v *View) firstChange(c registry.Change) (verdict.At, error) {
 
 // firstNormative returns the place of the first normative change of a view, or the zero place.
 func (v *View) firstNormative() (at verdict.At, err error) {
-	if n := v.normative(); len(n) > 0 {
-		return v.firstChange(n[0])
+	if n := v.normative(); len(n) > 0 && v.first.Path == "" {
+		v.first, err = v.firstChange(n[0])
 	}
-	return at, nil
+	return v.first, err
 }
 
 // firstNormative returns the place of the first normative change of the first view that has one, or the zero place.

@@ -19,6 +19,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitobject"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/governance/page"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
 
@@ -78,6 +79,7 @@ type View struct {
 	texts   *Texts
 	files   []normativeFile // nil: not read yet
 	schemas *schemaView
+	first   verdict.At // as firstNormative returns it; the zero one is not known yet
 }
 
 // Texts keeps what was read of files for all views that see them. The zero Texts is ready.

@@ -180,9 +180,11 @@ func (v *View) touches(f normativeFile, names map[int]bool) (all triggers, err e
 		blocks []*page.Block
 	}{{f.new, come}, {f.old, gone}} {
 		for _, b := range side.blocks {
-			one := trigger{"text", cmp.Or(touches(b, names), name), verdict.At{Path: side.path, Line: b.Line}}
+			one := trigger{"property", "", verdict.At{Path: side.path, Line: b.Line}}
 			if side.json != nil {
-				one.kind, one.text = "property", touches(b, nil)
+				one.text = touches(b, nil)
+			} else {
+				one.kind, one.text = "text", cmp.Or(touches(b, names), name)
 			}
 			if one.text == "" {
 				continue

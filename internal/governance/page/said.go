@@ -245,22 +245,23 @@ func (b *Body) rest(i int, after string) (reason, why string) {
 }
 
 // maxReason is how many bytes the passages of a reason have before no other is added.
-const maxReason = 4096
+const maxReason = 1000
 
 // following returns the rest of the part of a passage, and the next part in which forms count, up to a heading.
-func (b *Body) following(i int) (text string) {
+func (b *Body) following(i int) string {
+	var text strings.Builder
 	part := b.passages[i].part
 	for _, p := range b.passages[i+1:] {
 		if p.outside != "" {
 			continue
 		}
-		if p.heading || p.part != part && part != b.passages[i].part || len(text) > maxReason {
+		if p.heading || p.part != part && part != b.passages[i].part || text.Len() > maxReason {
 			break
 		}
 		part = p.part
-		text += p.text + "\n"
+		text.WriteString(p.text + "\n")
 	}
-	return text
+	return text.String()
 }
 
 // nearly says how a line begins that is one edit away from the form; empty if none is.
