@@ -24,15 +24,15 @@ type CrossMatch struct {
 // Size returns how much memory m takes, in bytes.
 func (m CrossMatch) Size() int { return len(m.WorkflowID) + len(m.FailoverDID) }
 
-func (c *collector) anchor(f *Facts, a *registry.Anchor, w Wanted) {
+func (c *Collector) anchor(f *Facts, a *registry.Anchor, w Wanted) {
 	c.start(func() { f.CrossMatch = c.crossMatch(a) })
-	c.start(func() { f.DIDDocument, f.DIDFallback = c.didDocument(a.CoordinatorDID, w.Judged) })
-	c.seek(a.FailoverDID != "", func() { f.Failover, _ = c.didDocument(a.FailoverDID, w.Judged) })
-	c.seek(len(w.Declarations) > 0, func() { f.Declared = c.declared(a.FailoverDID, w.Declarations) })
+	c.start(func() { f.DIDDocument, f.DIDFallback = c.DIDDocument(a.CoordinatorDID, w.Judged) })
+	c.Seek(a.FailoverDID != "", func() { f.Failover, _ = c.DIDDocument(a.FailoverDID, w.Judged) })
+	c.Seek(len(w.Declarations) > 0, func() { f.Declared = c.declared(a.FailoverDID, w.Declarations) })
 }
 
 // crossMatch reads the Cross Match Receipt that an anchor pins. Only what it says is kept: many are held at once.
-func (c *collector) crossMatch(a *registry.Anchor) Result[CrossMatch] {
+func (c *Collector) crossMatch(a *registry.Anchor) Result[CrossMatch] {
 	text := c.pinned(Request{HTTPS, a.ReceiptURI, MaxCrossMatchReceipt}, a.ReceiptSHA256)
 	coordinator := did.Spelling(a.CoordinatorDID)
 	of := document{"Cross Match Receipt of " + coordinator, a.ReceiptURI, text.Value.SHA256}
@@ -55,7 +55,7 @@ func (c *collector) crossMatch(a *registry.Anchor) Result[CrossMatch] {
 
 // declared looks for a Cross Match Receipt that names the failover coordinator, in the order of the anchors that pin
 // them. Obtained means that one names it; Absent means that all were read and none names it.
-func (c *collector) declared(failover string, anchors []*registry.Anchor) Result[string] {
+func (c *Collector) declared(failover string, anchors []*registry.Anchor) Result[string] {
 	open := Result[string]{State: Absent}
 	for _, a := range anchors[:min(len(anchors), MaxDeclarations)] {
 		switch got := c.crossMatch(a); {

@@ -68,7 +68,8 @@ type Wanted struct {
 // *registry.Anchor. It is the one place that knows which document leads to which other.
 func Collect(ctx context.Context, s Source, record any, w Wanted) *Facts {
 	f := &Facts{}
-	c := &collector{ctx: ctx, s: s, archive: w.Archive, memo: w.Memo}
+	c := NewCollector(ctx, s, w.Memo)
+	c.archive = w.Archive
 	switch r := record.(type) {
 	case *registry.Listing:
 		c.listing(f, r, w)
@@ -81,12 +82,12 @@ func Collect(ctx context.Context, s Source, record any, w Wanted) *Facts {
 			c.anchor(f, r, w)
 		}
 	}
-	c.wait.Wait()
-	c.crashed.Rethrow()
+	c.Wait()
 	return f
 }
 
-type collector struct {
+// Collector seeks single pieces of evidence, some of them concurrently.
+type Collector struct {
 	ctx     context.Context
 	s       Source
 	archive bool
@@ -95,34 +96,46 @@ type collector struct {
 	crashed crash.Carrier
 }
 
+// NewCollector returns a collector; a nil memo remembers nothing that was decoded.
+func NewCollector(ctx context.Context, s Source, known *memo.Memo) *Collector {
+	return &Collector{ctx: ctx, s: s, memo: known}
+}
+
+// Wait returns when all that is sought has ended.
+func (c *Collector) Wait() {
+	c.wait.Wait()
+	c.crashed.Rethrow()
+}
+
 // start runs f concurrently with the rest.
-func (c *collector) start(f func()) {
+func (c *Collector) start(f func()) {
 	c.wait.Go(func() {
 		defer c.crashed.Catch(nil)
 		f()
 	})
 }
 
-func (c *collector) seek(sought bool, f func()) {
+// Seek runs f concurrently with the rest, if what it seeks is sought.
+func (c *Collector) Seek(sought bool, f func()) {
 	if sought {
 		c.start(f)
 	}
 }
 
-func (c *collector) listing(f *Facts, l *registry.Listing, w Wanted) {
-	c.seek(w.Kinds.Has(DIDDocument), func() { f.DIDDocument, f.DIDFallback = c.didDocument(l.ToolDID, w.Clock) })
-	c.seek(w.Kinds.Has(Manifest), func() { f.Manifest = c.manifest(l.ManifestURI) })
-	c.seek(w.Kinds.Has(DomainAge), func() { f.DomainAge = c.domainAge(l, w.Suffixes) })
-	c.seek(w.Kinds.Has(ReceiptText) || w.Kinds.Has(Receipt) || w.Kinds.Has(Witnesses), func() {
+func (c *Collector) listing(f *Facts, l *registry.Listing, w Wanted) {
+	c.Seek(w.Kinds.Has(DIDDocument), func() { f.DIDDocument, f.DIDFallback = c.DIDDocument(l.ToolDID, w.Clock) })
+	c.Seek(w.Kinds.Has(Manifest), func() { f.Manifest = c.manifest(l.ManifestURI) })
+	c.Seek(w.Kinds.Has(DomainAge), func() { f.DomainAge = c.domainAge(l, w.Suffixes) })
+	c.Seek(w.Kinds.Has(ReceiptText) || w.Kinds.Has(Receipt) || w.Kinds.Has(Witnesses), func() {
 		f.ReceiptText, f.Receipt = c.receipt(l)
 		if w.Kinds.Has(Witnesses) && f.Receipt.State == Obtained {
-			c.vouchers(f, w, l.Level.Base() == 5)
+			c.Vouchers(f, w, l.Level.Base() == 5)
 		}
 	})
 }
 
-// vouchers fetches the documents of those whose signatures a Receipt has in addition to the implementation's own.
-func (c *collector) vouchers(f *Facts, w Wanted, independence bool) {
+// Vouchers fetches the documents of those whose signatures a Receipt has in addition to the implementation's own.
+func (c *Collector) Vouchers(f *Facts, w Wanted, independence bool) {
 	left := math.MaxInt
 	if w.MaxDocuments > 0 {
 		left = w.MaxDocuments - 2 - resolutions("did:web:a.example:b") // the record's own
@@ -135,7 +148,7 @@ func (c *collector) vouchers(f *Facts, w Wanted, independence bool) {
 			continue
 		}
 		c.start(func() {
-			doc, _ := c.didDocument(d, w.Judged)
+			doc, _ := c.DIDDocument(d, w.Judged)
 			mu.Lock()
 			defer mu.Unlock()
 			f.Maintainers[d] = doc
@@ -152,9 +165,9 @@ func resolutions(text string) int {
 	return 1
 }
 
-func (c *collector) revocation(f *Facts, r *registry.Revocation, w Wanted) {
+func (c *Collector) revocation(f *Facts, r *registry.Revocation, w Wanted) {
 	if w.Revoked != nil && did.Same(r.RevokedByDID, w.Revoked.ToolDID) {
-		c.start(func() { f.DIDDocument, f.DIDFallback = c.didDocument(w.Revoked.ToolDID, w.Judged) })
+		c.start(func() { f.DIDDocument, f.DIDFallback = c.DIDDocument(w.Revoked.ToolDID, w.Judged) })
 	}
 	var dids []string
 	for _, p := range r.Witnesses {
@@ -165,7 +178,7 @@ func (c *collector) revocation(f *Facts, r *registry.Revocation, w Wanted) {
 
 // witnesses seeks the documents of the listed among dids, at most that many documents. Where independence
 // matters that includes their Manifests, and the reference server's own witnesses.
-func (c *collector) witnesses(dids []string, w Wanted, independence bool, documents int) map[string]*Witness {
+func (c *Collector) witnesses(dids []string, w Wanted, independence bool, documents int) map[string]*Witness {
 	found := make(map[string]*Witness)
 	if len(dids) > MaxWitnesses {
 		return found
@@ -194,8 +207,8 @@ func (c *collector) witnesses(dids []string, w Wanted, independence bool, docume
 	}
 	for d, known := range found {
 		l := listed[d]
-		c.start(func() { known.DIDDocument, _ = c.didDocument(l.ToolDID, w.Judged) })
-		c.seek(independence, func() { known.Manifest = c.manifest(l.ManifestURI) })
+		c.start(func() { known.DIDDocument, _ = c.DIDDocument(l.ToolDID, w.Judged) })
+		c.Seek(independence, func() { known.Manifest = c.manifest(l.ManifestURI) })
 		c.start(func() {
 			_, known.Receipt = c.receipt(l)
 			if independence && known.Receipt.State == Obtained && len(known.Receipt.Value.PeerWitnesses) > 0 &&
@@ -215,8 +228,8 @@ func peers(r *receipt.Receipt) []string {
 	return dids
 }
 
-// didDocument resolves a DID as of a time, and returns the document's URL if that is not the DID's own.
-func (c *collector) didDocument(text string, at time.Time) (Result[*did.Document], string) {
+// DIDDocument resolves a DID as of a time, and returns the document's URL if that is not the DID's own.
+func (c *Collector) DIDDocument(text string, at time.Time) (Result[*did.Document], string) {
 	d, err := did.Parse(text)
 	if err != nil {
 		return Result[*did.Document]{State: Invalid, Code: CodeDIDSyntax, Message: err.Error()}, ""
@@ -244,24 +257,25 @@ func (c *collector) didDocument(text string, at time.Time) (Result[*did.Document
 			from, used, o = append(from, second), fallback, second
 		}
 	}
-	r := c.documentOf(d, o, at)
+	r := c.Document(d, o, at)
 	r.From = from
 	return r, used
 }
 
-// documentOf reads a DID's document as of a time.
-func (c *collector) documentOf(d did.DID, o Observation, at time.Time) Result[*did.Document] {
+// Document reads a DID's document as of a time.
+func (c *Collector) Document(d did.DID, o Observation, at time.Time) Result[*did.Document] {
 	of := document{"DID Document of " + d.Text + " at " + at.UTC().Format(time.RFC3339Nano), o.Target, o.SHA256}
 	return decoded(c, of, o, func() (*did.Document, error) {
 		return did.ParseDocument(o.Target, o.Body, d, at)
 	})
 }
 
-func (c *collector) manifest(url string) Result[*manifest.Manifest] {
-	return c.manifestOf(Request{HTTPS, url, MaxManifest})
+func (c *Collector) manifest(url string) Result[*manifest.Manifest] {
+	return c.Manifest(Request{HTTPS, url, MaxManifest})
 }
 
-func (c *collector) manifestOf(r Request) Result[*manifest.Manifest] {
+// Manifest fetches and reads a Manifest.
+func (c *Collector) Manifest(r Request) Result[*manifest.Manifest] {
 	o := Ask(c.ctx, c.s, r)
 	return decoded(c, document{"Manifest", r.Target, o.SHA256}, o, func() (*manifest.Manifest, error) {
 		return manifest.Parse(r.Target, o.Body)
@@ -269,11 +283,12 @@ func (c *collector) manifestOf(r Request) Result[*manifest.Manifest] {
 }
 
 // receipt fetches the Receipt that a listing pins; it is decoded only where the hash is the pinned one.
-func (c *collector) receipt(l *registry.Listing) (Result[Pinned], Result[*receipt.Receipt]) {
-	return c.receiptOf(Request{HTTPS, l.ReceiptURI, MaxReceipt}, l.ReceiptSHA256)
+func (c *Collector) receipt(l *registry.Listing) (Result[Pinned], Result[*receipt.Receipt]) {
+	return c.Receipt(Request{HTTPS, l.ReceiptURI, MaxReceipt}, l.ReceiptSHA256)
 }
 
-func (c *collector) receiptOf(at Request, sum string) (Result[Pinned], Result[*receipt.Receipt]) {
+// Receipt fetches the Receipt of a hash, which is decoded only if it has that hash.
+func (c *Collector) Receipt(at Request, sum string) (Result[Pinned], Result[*receipt.Receipt]) {
 	text := c.pinned(at, sum)
 	if text.Code == CodeHashMismatch {
 		text.Value.Minified, _ = decode(c, document{"minified", "", text.Value.SHA256}, text.Value.Body,
@@ -292,7 +307,7 @@ func (c *collector) receiptOf(at Request, sum string) (Result[Pinned], Result[*r
 }
 
 // pinned gets the document of that hash. None has the empty one: a base schema may let a record do without.
-func (c *collector) pinned(r Request, sum string) Result[Pinned] {
+func (c *Collector) pinned(r Request, sum string) Result[Pinned] {
 	o := Ask(c.ctx, c.s, r)
 	if c.archive && sum != "" && (o.State == Absent || o.State == Unavailable) {
 		if kept := c.s.Observe(c.ctx, Request{Archive, sum, r.MaxBytes}); kept.State == Obtained {
@@ -314,7 +329,7 @@ func (c *collector) pinned(r Request, sum string) Result[Pinned] {
 
 // domainAge asks RDAP and, where that gives no date, WHOIS. Under a private suffix nothing is asked: the
 // platform's age says nothing about its customer.
-func (c *collector) domainAge(l *registry.Listing, suffixes *domainage.Suffixes) Result[Registration] {
+func (c *Collector) domainAge(l *registry.Listing, suffixes *domainage.Suffixes) Result[Registration] {
 	host := ""
 	if d, err := did.Parse(l.ToolDID); err == nil && d.Method == "web" {
 		host = d.Host()
@@ -341,7 +356,7 @@ func (c *collector) domainAge(l *registry.Listing, suffixes *domainage.Suffixes)
 }
 
 // registration reads one source's reply. A reply that does not answer leaves the question open.
-func (c *collector) registration(r Request,
+func (c *Collector) registration(r Request,
 	parse func(string, []byte) (domainage.Registration, error)) Result[domainage.Registration] {
 	o := Ask(c.ctx, c.s, r)
 	if o.State = ThirdParty.State(o); o.State != Obtained {
@@ -366,14 +381,14 @@ func (c *collector) registration(r Request,
 }
 
 // decoded returns what parse makes of an observation; a document that it refuses is Invalid.
-func decoded[T any](c *collector, d document, o Observation, parse func() (T, error)) Result[T] {
+func decoded[T any](c *Collector, d document, o Observation, parse func() (T, error)) Result[T] {
 	text := fault[Pinned](o)
 	text.Value.Body = o.Body
 	return decodedText(c, d, text, parse)
 }
 
 // decodedText is decoded for a text that was obtained in another way.
-func decodedText[T any](c *collector, d document, text Result[Pinned], parse func() (T, error)) Result[T] {
+func decodedText[T any](c *Collector, d document, text Result[Pinned], parse func() (T, error)) Result[T] {
 	if text.State != Obtained {
 		return Result[T]{State: text.State, Code: text.Code, Message: text.Message, Fix: text.Fix, From: text.From}
 	}
@@ -404,7 +419,7 @@ func EnterDecoding() (leave func()) {
 type document struct{ kind, url, sha256 string }
 
 // decode reads a document, unless this run has done so.
-func decode[T any](c *collector, d document, body []byte, parse func() (T, error)) (T, error) {
+func decode[T any](c *Collector, d document, body []byte, parse func() (T, error)) (T, error) {
 	type read struct {
 		value T
 		err   error
@@ -442,13 +457,6 @@ func hostOf(text string) string {
 		return ""
 	}
 	return u.Hostname()
-}
-
-// Resolve seeks the DID Document of a DID as it is to be read at a time, with every fallback that a listing's has.
-func Resolve(ctx context.Context, s Source, id string, at time.Time) Result[*did.Document] {
-	c := &collector{ctx: ctx, s: s}
-	doc, _ := c.didDocument(id, at)
-	return doc
 }
 
 // Observed adds to a report what its source was asked.

@@ -169,19 +169,19 @@ func (e *ending) Reaches(string, string) bool {
 }
 
 func TestFiles(t *testing.T) {
-	src := Files(time.Unix(0, 0), map[string][]byte{evidence.FileReceipt: []byte("{}"),
-		evidence.FileManifest: []byte("12345")})
+	src := Files(time.Unix(0, 0), map[string][]byte{sources.FileReceipt: []byte("{}"),
+		sources.FileManifest: []byte("12345")})
 	for _, c := range []struct {
 		r    evidence.Request
 		want evidence.State
 		code string
 	}{
-		{of(evidence.File, evidence.FileReceipt, 5), evidence.Obtained, ""},
-		{of(evidence.File, evidence.FileManifest, 5), evidence.Obtained, ""},
-		{of(evidence.File, evidence.FileManifest, 4), evidence.Invalid, evidence.CodeTooLarge},
-		{of(evidence.File, evidence.FileDIDDocument, 5), evidence.Unavailable, evidence.CodeNotGiven},
+		{of(evidence.File, sources.FileReceipt, 5), evidence.Obtained, ""},
+		{of(evidence.File, sources.FileManifest, 5), evidence.Obtained, ""},
+		{of(evidence.File, sources.FileManifest, 4), evidence.Invalid, evidence.CodeTooLarge},
+		{of(evidence.File, sources.FileDIDDocument, 5), evidence.Unavailable, evidence.CodeNotGiven},
 		{of(evidence.HTTPS, "https://a.example/", 5), evidence.Unavailable, evidence.CodeNotGiven},
-		{of(evidence.RDAP, evidence.FileReceipt, 5), evidence.Unavailable, evidence.CodeNotGiven},
+		{of(evidence.RDAP, sources.FileReceipt, 5), evidence.Unavailable, evidence.CodeNotGiven},
 	} {
 		o := src.Observe(t.Context(), c.r)
 		if o.State != c.want || o.Code != c.code || (o.Body != nil) != (c.want == evidence.Obtained) ||

@@ -13,6 +13,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/checks"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence/sources"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/did"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/domainage"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/folder"
@@ -151,7 +152,7 @@ func judgeManifest(w *work) (verdict.Outcome, error) {
 // answerable warns of a Manifest that names no place for revocations, or a publisher who need not be the signer.
 func (w *work) answerable(o *verdict.Outcome) {
 	m := w.facts.Manifest.Value
-	if !evidence.IsHTTPS(m.RevocationStatus) {
+	if !sources.IsHTTPS(m.RevocationStatus) {
 		o.Warnf(manifestDocument, "/governance/revocation_status_url", "revocation-endpoint-missing",
 			"governance.revocation_status_url is %.200q; expected an https URL", m.RevocationStatus).
 			WithFix("set governance.revocation_status_url in the Manifest to where its revocations are published")
@@ -180,7 +181,7 @@ func judgeDiscovery(w *work) (verdict.Outcome, error) {
 			WithFix("add conformance with a receipt_uri to the Manifest, or treat the target by the policy for the " +
 				"unattested")
 		return out, nil
-	case !evidence.IsHTTPS(m.ReceiptURI):
+	case !sources.IsHTTPS(m.ReceiptURI):
 		out.Errorf(manifestDocument, pointer, "no-receipt-uri",
 			"%s is %.200q; expected an https URL", name, m.ReceiptURI).
 			WithFix("set %s to the https URL of the signed Receipt", name)

@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence/sources"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/did"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/domainage"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/folder"
@@ -50,7 +50,7 @@ func FormsOf(text, forms string) string {
 	if host, err := domainage.Host(text); err == nil && strings.Contains(host, ".") {
 		return "did you mean https://" + host + "?"
 	}
-	if rest, found := strings.CutPrefix(text, "http://"); found && evidence.IsHTTPS("https://"+rest) {
+	if rest, found := strings.CutPrefix(text, "http://"); found && sources.IsHTTPS("https://"+rest) {
 		return "did you mean https://" + plain.Cut(rest, 200) + "?"
 	}
 	return forms
@@ -74,7 +74,7 @@ func ParseTarget(text string, clone bool) (Target, error) {
 		}
 		t.DID, t.ManifestURI = text, at+wellKnown
 		return t, t.readAlike(text)
-	case evidence.IsHTTPS(text):
+	case sources.IsHTTPS(text):
 		u, _ := url.Parse(text) // IsHTTPS has read it
 		switch {
 		case u.User != nil || strings.Contains(text, "#"):

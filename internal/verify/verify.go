@@ -14,6 +14,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/memo"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence/sources"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/did"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/level"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/receipt"
@@ -137,7 +138,7 @@ func (w *work) receiptURI() string {
 		return w.target.ReceiptURI
 	case w.pinned != nil:
 		return w.pinned.ReceiptURI
-	case w.facts.Manifest.State == evidence.Obtained && evidence.IsHTTPS(w.facts.Manifest.Value.ReceiptURI):
+	case w.facts.Manifest.State == evidence.Obtained && sources.IsHTTPS(w.facts.Manifest.Value.ReceiptURI):
 		return w.facts.Manifest.Value.ReceiptURI
 	}
 	return ""
@@ -146,42 +147,64 @@ func (w *work) receiptURI() string {
 // maxDocuments is how many documents one target may lead to.
 const maxDocuments = 50
 
-// collect seeks the documents.
-func (w *work) collect() error {
-	t := evidence.Target{Memo: w.cfg.Memo}
-	t.Manifest = evidence.Document(w.target.ManifestURI, evidence.MaxManifest)
+// requests returns where the documents of the target are, and the hash of a Receipt that is pinned. A zero request is
+// of a document that another one names.
+func (w *work) requests() (manifest, receipt, document evidence.Request, sha256 string) {
+	manifest = evidence.Document(w.target.ManifestURI, evidence.MaxManifest)
 	switch {
 	case w.target.AtHand:
 		at := func(name string, most int64) evidence.Request {
 			return evidence.Request{Protocol: evidence.File, Target: name, MaxBytes: most}
 		}
-		t.Manifest = at(evidence.FileManifest, evidence.MaxManifest)
-		t.Receipt = at(evidence.FileReceipt, evidence.MaxReceipt)
-		t.DIDDocument = at(evidence.FileDIDDocument, evidence.MaxDIDDocument)
+		manifest = at(sources.FileManifest, evidence.MaxManifest)
+		receipt = at(sources.FileReceipt, evidence.MaxReceipt)
+		document = at(sources.FileDIDDocument, evidence.MaxDIDDocument)
 	case w.target.ReceiptURI != "":
-		t.Receipt = evidence.Document(w.target.ReceiptURI, evidence.MaxReceipt)
+		receipt = evidence.Document(w.target.ReceiptURI, evidence.MaxReceipt)
 	case w.pinned != nil:
-		t.Receipt = evidence.Document(w.pinned.ReceiptURI, evidence.MaxReceipt)
-		t.SHA256 = w.pinned.ReceiptSHA256
+		return manifest, evidence.Document(w.pinned.ReceiptURI, evidence.MaxReceipt), document, w.pinned.ReceiptSHA256
 	}
-	failed := func() error { return nil }
-	facts := evidence.CollectTarget(w.ctx, w.src, t, func(f *evidence.Facts) (string, bool, evidence.Wanted) {
-		w.facts = f
-		w.draft()
-		var kinds evidence.Set
-		if w.cfg.Standing != nil && slices.ContainsFunc(w.claimed, needsWitness) {
-			kinds = kinds.With(evidence.Witnesses)
+	return manifest, receipt, document, ""
+}
+
+// collect seeks the Manifest, then the Receipt, then what both lead to. A Receipt that nothing names stays Unsought.
+func (w *work) collect() error {
+	manifest, receipt, document, sum := w.requests()
+	c := evidence.NewCollector(w.ctx, w.src, w.cfg.Memo)
+	f := &evidence.Facts{Manifest: c.Manifest(manifest)}
+	if m := f.Manifest; receipt == (evidence.Request{}) && m.State == evidence.Obtained &&
+		sources.IsHTTPS(m.Value.ReceiptURI) {
+		receipt = evidence.Document(m.Value.ReceiptURI, evidence.MaxReceipt)
+	}
+	if receipt != (evidence.Request{}) {
+		if sum == "" { // no record pins it: it is what is served
+			sum = evidence.Ask(w.ctx, w.src, receipt).SHA256
 		}
-		var wanted evidence.Wanted
-		wanted, failed = w.subject.Wanted(kinds)
-		wanted.MaxDocuments = maxDocuments
-		return w.did, slices.ContainsFunc(w.claimed, func(l level.Level) bool { return l.Base() == 5 }), wanted
-	})
-	w.facts = facts
-	for _, s := range w.candidates {
-		s.Facts = facts
+		f.ReceiptText, f.Receipt = c.Receipt(receipt, sum)
 	}
-	w.subject.Facts = facts
+	w.facts = f
+	w.draft()
+	var kinds evidence.Set
+	if w.cfg.Standing != nil && slices.ContainsFunc(w.claimed, needsWitness) {
+		kinds = kinds.With(evidence.Witnesses)
+	}
+	wanted, failed := w.subject.Wanted(kinds)
+	wanted.MaxDocuments = maxDocuments
+	c.Seek(w.did != "", func() {
+		if d, err := did.Parse(w.did); err == nil && d.Method == "web" && document != (evidence.Request{}) {
+			f.DIDDocument = c.Document(d, evidence.Ask(w.ctx, w.src, document), wanted.Clock)
+			return
+		}
+		f.DIDDocument, f.DIDFallback = c.DIDDocument(w.did, wanted.Clock)
+	})
+	if wanted.Kinds.Has(evidence.Witnesses) && f.Receipt.State == evidence.Obtained {
+		c.Vouchers(f, wanted, slices.ContainsFunc(w.claimed, func(l level.Level) bool { return l.Base() == 5 }))
+	}
+	c.Wait()
+	for _, s := range w.candidates {
+		s.Facts = f
+	}
+	w.subject.Facts = f
 	return cmp.Or(w.failed, failed(), w.ctx.Err())
 }
 
@@ -438,9 +461,9 @@ func (w *work) accept(rep *Report) {
 
 // The places of findings on a target's documents: the names that a report has for these stand for paths.
 var (
-	manifestDocument = verdict.At{Path: evidence.FileManifest}
-	receiptDocument  = verdict.At{Path: evidence.FileReceipt}
-	didDocument      = verdict.At{Path: evidence.FileDIDDocument}
+	manifestDocument = verdict.At{Path: sources.FileManifest}
+	receiptDocument  = verdict.At{Path: sources.FileReceipt}
+	didDocument      = verdict.At{Path: sources.FileDIDDocument}
 )
 
 // add appends the findings of a rule on the Receipt, their pointers as they are.

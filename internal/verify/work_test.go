@@ -11,6 +11,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/checks"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence/bundle"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence/sources"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/did"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/level"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/receipt"
@@ -65,7 +66,7 @@ func TestSkipped(t *testing.T) {
 // leaves its steps open.
 func TestAtHand(t *testing.T) {
 	t.Parallel()
-	all := []string{evidence.FileManifest, evidence.FileReceipt, evidence.FileDIDDocument}
+	all := []string{sources.FileManifest, sources.FileReceipt, sources.FileDIDDocument}
 	const noClone = "\nrevocation: inconclusive; inconclusive no-registry\n" +
 		"registry-anchor: inconclusive; inconclusive no-registry"
 	for _, c := range []struct {
@@ -347,8 +348,8 @@ func TestResult(t *testing.T) {
 		web("edit: "+receiptURL, `to: "`+there+`"`))
 	http := built(t, withManifest(`set: {/conformance/receipt_uri: "http://nova.example/r.json"}`))
 	gone := built(t, nova+gone(manifestURL))
-	atHand := map[string][]byte{evidence.FileManifest: w.Web.Body(strings.Trim(manifestURL, `"`)),
-		evidence.FileReceipt: w.Web.Body(there)}
+	atHand := map[string][]byte{sources.FileManifest: w.Web.Body(strings.Trim(manifestURL, `"`)),
+		sources.FileReceipt: w.Web.Body(there)}
 	target := Target{Text: "https://nova.example", ManifestURI: strings.Trim(manifestURL, `"`)}
 	moved := target
 	moved.ReceiptURI = there

@@ -391,7 +391,7 @@ const otherKey = "make a new key: oap-gate key new FILE, and publish its public 
 // documentOf fetches the DID Document of a DID. If it does not exist, the error is a judgment; if it could not be
 // fetched, it is not.
 func documentOf(ctx context.Context, src evidence.Source, id string) (*did.Document, error) {
-	doc := evidence.Resolve(ctx, src, id, src.Now())
+	doc, _ := evidence.NewCollector(ctx, src, nil).DIDDocument(id, src.Now())
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}

@@ -22,7 +22,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/foreign"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence/sources"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/did"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/level"
@@ -106,7 +106,7 @@ func (o *newOptions) members() (map[string]any, error) {
 
 func (o *newOptions) run(ctx context.Context, sys frame.IO, slug, text string) error {
 	path, err := listing.Path(slug)
-	if _, wrong := listing.Path(text); wrong == nil && err != nil && evidence.IsHTTPS(slug) {
+	if _, wrong := listing.Path(text); wrong == nil && err != nil && sources.IsHTTPS(slug) {
 		return remedy.Errorf("oap-gate new "+text+" "+plain.ShellWord(plain.Cut(slug, 200)), "%v", err)
 	}
 	if err != nil {

@@ -20,6 +20,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence/sources"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/level"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/manifest"
@@ -236,7 +237,7 @@ func (w *workspace) manifestNames(ctx context.Context, url string) string {
 		return ""
 	}
 	m, err := manifest.Parse(url, at.Body)
-	if err != nil || !evidence.IsHTTPS(m.ReceiptURI) {
+	if err != nil || !sources.IsHTTPS(m.ReceiptURI) {
 		return ""
 	}
 	return m.ReceiptURI

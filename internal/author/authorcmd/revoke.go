@@ -21,7 +21,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/typed"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence/sources"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/did"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/receipt"
@@ -111,7 +111,7 @@ func (o *revokeOptions) check() error {
 		return remedy.Errorf("write 64 lower-case hexadecimal digits", "--receipt-sha256 %q is not a SHA-256", o.sha256)
 	}
 	if u, err := url.Parse(o.evidenceURI); o.evidenceURI != "" && (err != nil || u.User != nil ||
-		!evidence.IsHTTPS(o.evidenceURI)) { // a user name would remain there for all to read
+		!sources.IsHTTPS(o.evidenceURI)) { // a user name would remain there for all to read
 		return remedy.Errorf("write it like https://tool.example/incident.html",
 			"--evidence-uri %q is not an https URL without a user name", typed.Redacted(o.evidenceURI))
 	}

@@ -110,9 +110,9 @@ func Usable(u *url.URL) (*url.URL, *Refusal) {
 	c := *u
 	c.Host, c.Fragment, c.RawFragment = host, "", ""
 	c.RawQuery = escapeQuery(c.RawQuery)
-	if n := len(c.String()); n > evidence.MaxURL {
+	if n := len(c.String()); n > maxURL {
 		return nil, Refuse(evidence.Invalid, evidence.CodeURL, "the URL has %d bytes, expected at most %d", n,
-			evidence.MaxURL)
+			maxURL)
 	}
 	return &c, nil
 }
@@ -133,4 +133,23 @@ func escapeQuery(query string) string {
 // TooLarge refuses a document that exceeds its cap.
 func TooLarge(limit int64) *Refusal {
 	return Refuse(evidence.Invalid, evidence.CodeTooLarge, "the body is larger than %d bytes", limit)
+}
+
+// The documents that may be at hand.
+const (
+	FileManifest    = "manifest"
+	FileReceipt     = "receipt"
+	FileDIDDocument = "did-document"
+)
+
+// maxURL caps a URL in bytes.
+const maxURL = 8 << 10
+
+// IsHTTPS reports whether a text is an https URL that names a host, and is no longer than a URL may be.
+func IsHTTPS(uri string) bool {
+	if len(uri) > maxURL {
+		return false
+	}
+	u, err := url.Parse(uri)
+	return err == nil && u.Scheme == "https" && u.Hostname() != ""
 }

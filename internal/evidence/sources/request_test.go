@@ -1,6 +1,7 @@
 package sources
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -36,5 +37,16 @@ func TestOffline(t *testing.T) {
 	}
 	if fix := evidence.OpenFix(evidence.Unavailable, evidence.CodeTimeout); fix != "try again; nothing was decided" {
 		t.Errorf("the fix of a timeout is %q", fix)
+	}
+}
+
+func TestIsHTTPS(t *testing.T) {
+	for text, want := range map[string]bool{"https://a": true, "HTTPS://a": true, "https://": false, "http://a": false,
+		"": false, "https:///r.json": false, "https://:443/r.json": false, "https://?a": false, "https:a": false,
+		"//a": false, "https://[::1/r.json": false, "https://[::1]/r.json": true,
+		"https://" + strings.Repeat("a", maxURL): false} {
+		if got := IsHTTPS(text); got != want {
+			t.Errorf("%.20q: %v", text, got)
+		}
 	}
 }

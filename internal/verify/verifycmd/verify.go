@@ -325,8 +325,8 @@ func (o *verifyOptions) atHand() (evidence.Source, error) {
 	for _, f := range []struct {
 		flag, path string
 		most       int64
-	}{{evidence.FileManifest, o.manifest, evidence.MaxManifest}, {evidence.FileReceipt, o.receipt, evidence.MaxReceipt},
-		{evidence.FileDIDDocument, o.didDocument, evidence.MaxDIDDocument}} {
+	}{{sources.FileManifest, o.manifest, evidence.MaxManifest}, {sources.FileReceipt, o.receipt, evidence.MaxReceipt},
+		{sources.FileDIDDocument, o.didDocument, evidence.MaxDIDDocument}} {
 		if f.path == "" {
 			continue
 		}
