@@ -461,9 +461,8 @@ func hostOf(text string) string {
 
 // Observed adds to a report what its source was asked.
 func Observed(rep *verdict.Report, src Source) {
-	observed := src.Observations()
-	rep.EvidenceSHA256 = Digest(observed)
-	for _, o := range observed {
+	for _, o := range src.Observations() {
 		rep.Evidence = append(rep.Evidence, o.Evidence())
 	}
+	rep.EvidenceSHA256 = Digest(rep.Evidence)
 }

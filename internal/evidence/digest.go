@@ -10,18 +10,9 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
-// Digest returns DigestEvidence of the observations.
-func Digest(all []Observation) string {
-	rows := make([]verdict.Evidence, 0, len(all))
-	for _, o := range all {
-		rows = append(rows, o.Evidence())
-	}
-	return DigestEvidence(rows)
-}
-
-// DigestEvidence returns the SHA-256, in hex, of the RFC 8785 form of the array of [url, state, status, sha256] of each
+// Digest returns the SHA-256, in hex, of the RFC 8785 form of the array of [url, state, status, sha256] of each
 // document, sorted.
-func DigestEvidence(all []verdict.Evidence) string {
+func Digest(all []verdict.Evidence) string {
 	all = slices.SortedFunc(slices.Values(all), func(a, b verdict.Evidence) int {
 		return cmp.Or(cmp.Compare(a.URL, b.URL), cmp.Compare(a.State, b.State), cmp.Compare(a.Status, b.Status),
 			cmp.Compare(a.SHA256, b.SHA256))

@@ -132,7 +132,7 @@ func Merge(parts []Part, spool bulk.Spool) (*verdict.Report, error) {
 	whole.Evidence = slices.CompactFunc(whole.Evidence, func(a, b verdict.Evidence) bool {
 		return a.URL == b.URL && a.State == b.State && a.Status == b.Status && a.SHA256 == b.SHA256
 	})
-	whole.EvidenceSHA256 = evidence.DigestEvidence(whole.Evidence)
+	whole.EvidenceSHA256 = evidence.Digest(whole.Evidence)
 	whole.Settle(Catalogue())
 	return &whole, whole.Results.Err()
 }

@@ -182,7 +182,7 @@ func Common(all []*Report) *verdict.Report {
 	results := verdict.NewResults(slices.Collect(rep.Results.All())...)
 	rep.Settle(Rules())
 	rep.Results, rep.Verdict = results, worst // in the order of the targets, and by the levels that were asked for
-	rep.EvidenceSHA256 = evidence.DigestEvidence(rep.Evidence)
+	rep.EvidenceSHA256 = evidence.Digest(rep.Evidence)
 	return rep
 }
 

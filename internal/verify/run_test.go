@@ -375,7 +375,7 @@ func TestCommon(t *testing.T) {
 		{Target: "b", Verdict: verdict.Errored, Error: "why", Remedy: "how", Evidence: []verdict.Evidence{cached}},
 		{Target: "c", Verdict: verdict.Errored, Error: "another"},
 	})
-	digest := evidence.DigestEvidence([]verdict.Evidence{{URL: row.URL, State: row.State, Status: 200, SHA256: "aa"}})
+	digest := evidence.Digest([]verdict.Evidence{{URL: row.URL, State: row.State, Status: 200, SHA256: "aa"}})
 	if rep.Verdict != verdict.Errored || rep.Error != "why" || rep.Remedy != "how" || len(rep.Evidence) != 1 ||
 		rep.EvidenceSHA256 != digest || rep.Counts.Fail != 1 {
 		t.Errorf("the common report is %+v", rep)

@@ -333,11 +333,10 @@ func (w *work) report(judged []verdict.Judgement) (*Report, error) {
 	if w.cfg.Canonical {
 		rep.Canonical = w.canonical()
 	}
-	observed := w.src.Observations()
-	rep.EvidenceSHA256 = evidence.Digest(observed)
-	for _, o := range observed {
+	for _, o := range w.src.Observations() {
 		rep.Evidence = append(rep.Evidence, o.Evidence())
 	}
+	rep.EvidenceSHA256 = evidence.Digest(rep.Evidence)
 	return rep, nil
 }
 

@@ -190,7 +190,10 @@ func replace(old, new string) func(string) string {
 }
 
 func TestDigest(t *testing.T) {
-	all := testBundle().Observations
+	var all []verdict.Evidence
+	for _, o := range testBundle().Observations {
+		all = append(all, o.Evidence())
+	}
 	text := `[["https://a.example/","absent",0,""],` +
 		`["https://b.example/","obtained",200,"44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a"],` +
 		`["https://b.example/","obtained",200,"e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"],` +

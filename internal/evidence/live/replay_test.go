@@ -38,8 +38,8 @@ func TestRecordAndReplay(t *testing.T) {
 	if diff := cmp.Diff(l.Observations(), replay.Observations()); diff != "" {
 		t.Errorf("observations (-live +replay):\n%s", diff)
 	}
-	if evidence.Digest(l.Observations()) != evidence.Digest(replay.Observations()) || !replay.Now().Equal(l.Now()) {
-		t.Error("digest or time differ")
+	if !replay.Now().Equal(l.Now()) {
+		t.Error("the time differs")
 	}
 	o := replay.Observe(t.Context(), get("https://new.example/", 100))
 	if got := outcome(o); got != "unavailable not-recorded 0" || len(replay.Observations()) != len(requests)+1 {

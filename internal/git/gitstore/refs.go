@@ -29,7 +29,7 @@ func (s *Store) HasRef(name string) bool {
 
 // Symbolic returns the full name of the ref that a symbolic ref names; empty if the ref is not symbolic.
 func (s *Store) Symbolic(name string) string {
-	if checkRefName(name) != nil {
+	if CheckRefName(name) != nil {
 		return ""
 	}
 	_, next, _ := s.readRef(name)
@@ -40,7 +40,7 @@ func (s *Store) Symbolic(name string) string {
 func (s *Store) ref(name string) (gitobject.ID, error) {
 	asked := name
 	for range maxSymbolic + 1 {
-		if err := checkRefName(name); err != nil {
+		if err := CheckRefName(name); err != nil {
 			return gitobject.ID{}, err
 		}
 		id, next, err := s.readRef(name)
@@ -167,16 +167,9 @@ func findPacked(text []byte, name string, idSize int) (gitobject.ID, error) {
 	return gitobject.ID{}, ErrNotFound
 }
 
-// CheckRefName returns nil for a ref name that git accepts; else the error is ErrName.
+// CheckRefName accepts what git does, git-check-ref-format(1): below refs/, and names such as HEAD and FETCH_HEAD. The
+// error wraps ErrName.
 func CheckRefName(name string) error {
-	if err := checkRefName(name); err != nil {
-		return wrap(err, "reading ref name", name, "")
-	}
-	return nil
-}
-
-// checkRefName accepts what git does, git-check-ref-format(1): below refs/, and names such as HEAD and FETCH_HEAD.
-func checkRefName(name string) error {
 	refuse := func(why string) error {
 		return fmt.Errorf("%w: ref %.80q %s", ErrName, name, why)
 	}

@@ -82,7 +82,7 @@ func (s *Store) base(name string) (gitobject.ID, error) {
 		"refs/remotes/%s/HEAD"} {
 		full := strings.Replace(rule, "%s", name, 1)
 		id, err := s.ref(full)
-		if rule == "%s" && errors.Is(err, ErrName) && checkRefName("refs/"+name) == nil {
+		if rule == "%s" && errors.Is(err, ErrName) && CheckRefName("refs/"+name) == nil {
 			continue // not below refs/: main
 		}
 		if rule == "%s" && !errors.Is(err, ErrNotFound) {
