@@ -53,11 +53,8 @@ const (
 	badDocument              // it cannot be read
 )
 
-// faultOf returns what is wrong with a listing's file, whose place was found to be wrong or not.
+// faultOf returns what is wrong with the file of a listing that can be read, whose place was found to be wrong or not.
 func (s *Schemas) faultOf(sub *Subject, misplaced bool) fault {
-	if sub.Record.Document == nil {
-		return badDocument
-	}
 	if _, err := did.Parse(sub.Listing.ToolDID); err != nil || misplaced {
 		return badLayout
 	}
@@ -80,7 +77,7 @@ func (st *Standing) fault(ctx context.Context, l *Listed, t *registry.Tree) (fau
 		}
 	}
 	rec, err := t.Record(ctx, l.Path)
-	if err != nil || rec == nil {
+	if err != nil || rec == nil || rec.Document == nil {
 		return badDocument, err
 	}
 	schemas, err := st.schemasOf(ctx, t)
