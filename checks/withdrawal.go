@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/did"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/revocation"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
 
@@ -51,7 +50,7 @@ func (p *past) unreadable(ctx context.Context, head *registry.Tree) ([]pathSlug,
 		case e.Path == registry.KindRevocation.Directory(): // no directory: no revocation can be read
 			out = append(out, pathSlug{path: e.Path})
 			continue
-		case !isJSON(e.Path) || !revocation.Counts(e.Path):
+		case !isJSON(e.Path):
 			continue
 		}
 		f := known[e.Path]

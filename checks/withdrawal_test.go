@@ -259,6 +259,9 @@ base:
 			"listed, unclear ada-FIRST.json, misplaced zed.json"},
 		{"the pinned one, a former one revoked", listed + "  - {reissue: ada}\n", 2,
 			"listed, misplaced zed.json"},
+		{"another Receipt, a later one revoked", "base:\n  - {at: -20d}\n  - {listing: ada, issued: -21d}\n" +
+			"  - {commit: List}\n  - {at: -5d}\n  - {reissue: ada, issued: -16d}\n  - {commit: Renew}\n" +
+			"  - {revoke: ada, path: revocations/zed.json}\n", 0, "listed, unclear zed.json, misplaced zed.json"},
 		{"another Receipt, and a revocation by the slug's next owner", "base:\n  - {listing: ada, issued: -20d}\n" +
 			"  - {commit: List}\n  - {edit: implementations/ada.json, set: {/tool_did: 'did:web:bob.example'}}\n" +
 			"  - {commit: Edit}\n  - {write: revocations/zed.json, text: '{\"slug\": \"ada\", " +
