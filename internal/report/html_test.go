@@ -79,7 +79,8 @@ var elements = map[string]string{
 	"ol": "class start", "li": "class",
 	"dl": "class", "dt": "", "dd": "", "details": "open", "summary": "", "table": "", "caption": "class",
 	"thead": "", "tbody": "", "tr": "",
-	"th": "scope class", "td": "class",
+	"th": "scope class", "td": "class", "svg": "class viewbox role aria-label", "g": "", "path": "class d",
+	"circle": "cx cy r", "text": "class x y dy",
 }
 
 // checkPage fails unless page holds our elements and attributes alone, links to https alone, nothing that a
@@ -209,6 +210,31 @@ func TestRevocationDrops(t *testing.T) {
 		if got := g.falls[witness]; !slices.Equal(got, want) {
 			t.Errorf("without %s fall %v, want %v", witness, got, want)
 		}
+	}
+}
+
+func TestPictureIsCapped(t *testing.T) {
+	r := frame()
+	for i := range 1000 {
+		l := verdict.Listing{Slug: fmt.Sprintf("s-%03d", i), Level: "L4", Status: verdict.StatusValid}
+		for w := range 1 + i%60 {
+			l.Witnesses = append(l.Witnesses, fmt.Sprintf("s-%03d", w))
+		}
+		r.Listings = append(r.Listings, l)
+	}
+	v := newWitnesses(r)
+	curves, last := 0, 0
+	for _, n := range v.Left {
+		curves += len(n.Curves)
+		for _, c := range n.Curves {
+			if c.Last {
+				last++
+			}
+		}
+	}
+	if len(v.Left) != 60 || len(v.Right) != maxDrawn || curves != maxLines || v.Lines != curves || last != 2 {
+		t.Errorf("%d witnesses, %d listings, %d curves of %d, %d of them the last", len(v.Left), len(v.Right), curves,
+			v.Lines, last)
 	}
 }
 

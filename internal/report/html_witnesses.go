@@ -2,11 +2,18 @@ package report
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
+)
+
+// The picture of the witnesses has at most maxDrawn names on each side, and maxLines lines: more are a surface.
+const (
+	maxDrawn = 100
+	maxLines = 2000
 )
 
 // maxNamed is how many listings a row of the table names at most.
@@ -15,8 +22,22 @@ const maxNamed = 40
 // witnessView shows which listings in force witness which others.
 type witnessView struct {
 	Count, Vouched, Signatures int
+	Left, Right                []node
+	Lines, Height              int // what the picture has
 	Rows                       []chunk[impactRow]
 	RowsCut                    int
+}
+
+// node is a listing in the picture: a witness on the left, a listing that it vouches for on the right.
+type node struct {
+	Slug, Label string
+	Y           int
+	Curves      []curve
+}
+
+type curve struct {
+	Path string
+	Last bool // without it the listing has fewer than it needs
 }
 
 // impactRow is what the revocation of a witness would leave short.
@@ -102,7 +123,9 @@ func newWitnesses(r *verdict.Report) *witnessView {
 	}
 	var rows []impactRow
 	left := impactRoom
-	for _, w := range ranked(n) {
+	witnesses := ranked(n)
+	v.draw(g, witnesses[:min(len(witnesses), maxDrawn)])
+	for _, w := range witnesses {
 		row := impactRow{w, "not listed", "not listed", few(g.falls[w]), few(g.of[w])}
 		if l := g.listing[w]; l != nil {
 			row.Level, row.Status = l.Level, l.Status
@@ -117,6 +140,35 @@ func newWitnesses(r *verdict.Report) *witnessView {
 	shown := 0
 	v.Rows = chunks(rows, &shown)
 	return v
+}
+
+// draw draws witnesses in the order of the table, and the listings that they vouch for as they are first named.
+func (v *witnessView) draw(g *vouching, witnesses []string) {
+	place := func(slug string, i int, label string) node {
+		slug = line(slug)
+		return node{Slug: cut(slug, 100), Label: fmt.Sprintf("%s · %s", cut(slug, 26), label), Y: 20 * (i + 1)}
+	}
+	at := map[string]int{}
+	for i, w := range witnesses {
+		from := place(w, i, fmt.Sprint(len(g.of[w])))
+		for _, slug := range g.of[w] {
+			l, k := g.listing[slug], len(at)
+			if known, is := at[slug]; is {
+				k = known
+			} else if k < maxDrawn {
+				v.Right = append(v.Right, place(slug, k, fmt.Sprintf("%s %d of %d", cut(line(l.Level), 12),
+					len(slices.Compact(slices.Sorted(slices.Values(l.Witnesses)))), needed(l.Level))))
+				at[slug] = k
+			}
+			if k < maxDrawn && v.Lines < maxLines {
+				v.Lines++
+				from.Curves = append(from.Curves, curve{fmt.Sprintf("M228 %dC340 %d 410 %d 522 %d", from.Y, from.Y,
+					v.Right[k].Y, v.Right[k].Y), slices.Contains(g.falls[w], slug)})
+			}
+		}
+		v.Left = append(v.Left, from)
+	}
+	v.Height = 20 * (max(len(v.Left), len(v.Right)) + 1)
 }
 
 func few(slugs []string) named {
