@@ -185,19 +185,19 @@ func (w *work) collect() error {
 	w.facts = f
 	w.draft()
 	var kinds evidence.Set
-	if w.cfg.Standing != nil && slices.ContainsFunc(w.claimed, needsWitness) {
+	if slices.ContainsFunc(w.claimed, needsWitness) {
 		kinds = kinds.With(evidence.Witnesses)
 	}
 	wanted, failed := w.subject.Wanted(kinds)
 	wanted.MaxDocuments = maxDocuments
 	c.Seek(w.did != "", func() {
-		if d, err := did.Parse(w.did); err == nil && d.Method == "web" && document != (evidence.Request{}) {
+		if d, _ := did.Parse(w.did); d.Method == "web" && document != (evidence.Request{}) {
 			f.DIDDocument = c.Document(d, evidence.Ask(w.ctx, w.src, document), wanted.Clock)
 			return
 		}
 		f.DIDDocument, f.DIDFallback = c.DIDDocument(w.did, wanted.Clock)
 	})
-	if wanted.Kinds.Has(evidence.Witnesses) && f.Receipt.State == evidence.Obtained {
+	if wanted.Kinds.Has(evidence.Witnesses) { // only a Receipt that was read claims levels
 		c.Vouchers(f, wanted, slices.ContainsFunc(w.claimed, func(l level.Level) bool { return l.Base() == 5 }))
 	}
 	c.Wait()

@@ -87,6 +87,9 @@ func TestAtHand(t *testing.T) {
 		{name: "no DID Document", world: nova, given: all[:2], with: bundle.VerifyFlags{Without: true},
 			want: "inconclusive\nsignature: inconclusive; inconclusive not-given did-document#",
 			says: []string{`"fix":"give it with --did-document FILE"`}},
+		{name: "a did:key, which needs no DID Document", world: publish("did: key"), given: all[:2],
+			with: bundle.VerifyFlags{Without: true},
+			want: "pass L1"},
 		{name: "a Manifest of another", world: withManifest(`set: {/tool/did: "did:web:other.example"}`), given: all,
 			with: bundle.VerifyFlags{Without: true},
 			want: "fail\n" +
