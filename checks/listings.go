@@ -106,11 +106,6 @@ func (p packed) read() (l Listed, flags byte) {
 	return l, flags
 }
 
-func (p packed) flagged() bool {
-	_, flags := p.read()
-	return flags&packedProvisional != 0
-}
-
 func (p packed) fault() fault {
 	_, flags := p.read()
 	return fault(flags / packedFault)
