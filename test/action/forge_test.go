@@ -108,7 +108,7 @@ func TestUpkeep(t *testing.T) {
 		says        string
 	}{
 		{"nothing is due", "token", map[string]string{"mode": "remind", "apply": "true"}, 0, "",
-			"3 listings: 0 due"},
+			"3 listings: none ends within"},
 		{"a plan", "token", map[string]string{"mode": "remind", "within": "200d"}, 0, "",
 			"3 of 3 changes shown, none made"},
 		{"reminders", "token", map[string]string{"mode": "remind", "within": "200d", "apply": "true"}, 0,

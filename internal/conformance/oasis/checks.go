@@ -40,7 +40,7 @@ var coreVersionRule = verdict.Rule{
 	Fix:   "implement a core version that satisfies it, and declare it",
 	Codes: []strict.Code{
 		{"core-version", "no core version that the provider declares satisfies what the profile depends on",
-			"implement one that does, and declare it"},
+			"implement a core version that satisfies the profile, and declare it"},
 		runnerDiffers,
 	},
 }
