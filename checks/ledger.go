@@ -468,9 +468,9 @@ func (l *Ledger) claimedTwice(brought []packed) map[claim]sharing {
 			asked[didClaim(all.texts[n].toolDID())] = true
 		}
 	}
-	for _, p := range brought { // no two have a slug that is the one of their path
-		if c := slugClaim(p.slug()); c.text != slugOf(p.path()) {
-			asked[c] = true
+	for _, p := range brought { // a file of its slug shares it with one that is not
+		if !p.named() {
+			asked[slugClaim(p.slug())] = true
 		}
 	}
 	shared := map[claim]sharing{}

@@ -59,6 +59,30 @@ func TestLedgerInParts(t *testing.T) {
 	}
 }
 
+// TestSlugTwiceInParts checks that a slug is found twice in a large commit as in a small one, also where one of the
+// files is not the slug's own.
+func TestSlugTwiceInParts(t *testing.T) {
+	r, err := fixture.NewRepo(t.TempDir())
+	must.OK(t, err)
+	for path, slug := range map[string]string{"ada": "ada", "ada.json": "ada", "Bob.json": "Bob", "bob.json": "bob",
+		"x/cyd.json": "cyd", "cyd.json": "cyd"} {
+		r.Write("implementations/"+path, fmt.Appendf(nil, "{\"slug\": %q, \"tool_did\": \"did:web:%x.example\"}\n",
+			slug, path))
+	}
+	r.Commit("List", fixture.Clock.Add(-24*time.Hour))
+	r.Branch("main")
+	must.OK(t, r.Sync())
+	want := faultsInParts(t, r.Dir, defaultPart, 6)
+	for part := 1; part < 6; part++ {
+		if got := faultsInParts(t, r.Dir, part, 6); !slices.Equal(got, want) {
+			t.Errorf("in parts of %d: %q, want %q", part, got, want)
+		}
+	}
+	if twice := strings.Count(strings.Join(want, "\n"), "duplicate-slug"); twice != 6 {
+		t.Errorf("%d files share a slug, want 6: %q", twice, want)
+	}
+}
+
 // faultsInParts returns what a ledger that judges large commits in parts finds in a history of so many listings.
 func faultsInParts(t *testing.T, dir string, part, listings int) []string {
 	repo := opened(t, dir)

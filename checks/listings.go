@@ -150,9 +150,12 @@ func (ls *listings) add(p packed) int {
 	return int(n)
 }
 
+// named reports whether a listing is in the file of its slug.
+func (p packed) named() bool { return p.path() == listingPath(strings.ToLower(p.slug())) }
+
 // indexes returns the indexes that contain a listing.
 func (ls *listings) indexes(p packed) []*index {
-	if strings.ToLower(p.slug()) == slugOf(p.path()) {
+	if p.named() {
 		return []*index{&ls.paths, &ls.dids}
 	}
 	return []*index{&ls.paths, &ls.slugs, &ls.dids}
