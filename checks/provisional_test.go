@@ -52,12 +52,13 @@ base:
 			{1, day(-50), -60, true},
 			{1, day(-31), -60, true},
 			{1, day(-29), -60, false},
+			{1, day(-10), -60, false}, // the next commit has a date of today
 			{3, day(-10), -20, true},
 			{len(chain) - 1, w.Now, -20, true},
 		} {
 			tree, err := repo.Tree(t.Context(), chain[c.commit])
 			must.OK(t, err)
-			found, err := run.since(ada, &Moment{Tree: tree, When: c.at})
+			found, err := run.since(ada, &Moment{Tree: tree, When: c.at, number: c.commit + 2})
 			since := found.landed
 			if d := since.Sub(day(c.since)); err != nil || d < 0 || d > time.Hour {
 				t.Errorf("%s, commit %d at %s: since %s, error %v; expected %s", name, c.commit, c.at, since, err,
