@@ -401,6 +401,9 @@ func decodedText[T any](c *Collector, d document, text Result[Pinned], parse fun
 		if bytes.HasPrefix(text.Value.Body, []byte("\x1f\x8b")) {
 			fix = "send Content-Encoding: gzip, or serve the plain file"
 		}
+		if bytes.HasPrefix(text.Value.Body, []byte("\ufeff")) {
+			fix = `save the file without byte order mark (UTF-8, not "UTF-8 with BOM")`
+		}
 		return Result[T]{State: Invalid, Code: documentCode(err), Message: err.Error(), Fix: fix, From: text.From}
 	}
 	return Result[T]{State: Obtained, Value: v, From: text.From}

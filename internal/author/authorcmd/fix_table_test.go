@@ -691,6 +691,15 @@ var commandTable = []commandRow{
 		},
 		fix:   `start the server at 127\.0\.0\.1:1, or correct --connect-to$`,
 		apply: func(_ *testing.T, w *fixture.World, _ []string) []string { return verifyNova(w) }},
+	{name: "a Manifest with a byte order mark", status: 1, args: verifyNova,
+		set: func(_ *testing.T, w *fixture.World) {
+			w.Web.Page(novaManifest, append([]byte("\ufeff"), w.Web.Body(novaManifest)...))
+		},
+		fix: `^save the file without byte order mark \(UTF-8, not "UTF-8 with BOM"\)$`,
+		apply: func(t *testing.T, w *fixture.World, _ []string) []string {
+			servedAgain(t, w, nil)
+			return nil
+		}},
 	{name: "gzip without the header", status: 1, args: verifyNova,
 		set: func(t *testing.T, w *fixture.World) {
 			var packed bytes.Buffer
