@@ -578,6 +578,7 @@ func TestRetries(t *testing.T) {
 		{"asked to wait", []webtest.Behaviour{asks("7"), asks("2"), ok}, `obtained 200 "ok"`,
 			[]time.Duration{7 * time.Second, 3 * time.Second}},
 		{"asked to wait for long", []webtest.Behaviour{asks("3600"), ok}, "unavailable http-status 429", nil},
+		{"asked to wait for ever", []webtest.Behaviour{asks("99999999999"), ok}, "unavailable http-status 429", nil},
 		{"asked to wait for as long as anyone waits", []webtest.Behaviour{asks("30"), ok}, `obtained 200 "ok"`,
 			[]time.Duration{30 * time.Second}},
 		{"asked not to wait", []webtest.Behaviour{asks("0"), asks("0"), ok}, `obtained 200 "ok"`,

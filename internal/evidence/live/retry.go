@@ -3,6 +3,7 @@ package live
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"strconv"
@@ -30,7 +31,7 @@ func (a attempt) failed(r *sources.Refusal, again bool) attempt {
 // withRetryAfter notes for how long a server wants to be left alone. A date counts from now.
 func (a attempt) withRetryAfter(resp *http.Response, now time.Time) attempt {
 	text := resp.Header.Get("Retry-After")
-	if seconds, err := strconv.ParseUint(text, 10, 31); err == nil {
+	if seconds, err := strconv.ParseUint(text, 10, 31); err == nil || errors.Is(err, strconv.ErrRange) {
 		a.after = time.Duration(seconds) * time.Second
 	} else if at, err := http.ParseTime(text); err == nil {
 		a.after = at.Sub(now)
