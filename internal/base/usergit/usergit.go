@@ -17,6 +17,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
@@ -167,7 +168,7 @@ func (c Clone) temporary() (string, error) {
 // copyIndex copies the index with its time: git takes a file for unchanged if it is older than the index. A clone may
 // have none.
 func copyIndex(from, to string) error {
-	in, err := os.Open(from)
+	in, err := os.OpenFile(from, os.O_RDONLY|syscall.O_NONBLOCK, 0) // which does not wait for a FIFO's writer
 	if errors.Is(err, os.ErrNotExist) {
 		return nil
 	}
