@@ -195,12 +195,12 @@ func warnIgnored(ctx context.Context, sys frame.IO, repo *registry.Repository) e
 	if len(paths) == 0 {
 		return nil
 	}
-	by, err := usergit.Ignored(ctx, repo.Store().Worktree(), paths...)
+	by, _ := usergit.Ignored(ctx, repo.Store().Worktree(), paths...) // git refuses to answer for a path in a submodule
 	for _, p := range by[:min(len(by), maxIgnored)] {
 		warn(sys, "record-ignored", "%s is ignored by %s:%d (%q) and was not judged; fix: git add -f %s", p.Path,
 			p.File, p.Line, p.Text, plain.ShellWord(p.Path))
 	}
-	return err
+	return ctx.Err()
 }
 
 // warn warns of a finding, which explain knows by its code.
