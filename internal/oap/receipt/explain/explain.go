@@ -146,7 +146,9 @@ func (e *explainer) spellings(text []byte, order string) {
 		}
 		what := "JSON that is " + order + ", " + f.what
 		e.try(value, "over %s, not canonical: sign the RFC 8785 form", what)
-		e.try(ascii(value), "over %s, with escapes for letters that are not ASCII: sign the RFC 8785 form", what)
+		if escaped := ascii(value); !bytes.Equal(escaped, value) {
+			e.try(escaped, "over %s, with escapes for letters that are not ASCII: sign the RFC 8785 form", what)
+		}
 	}
 }
 
