@@ -210,8 +210,8 @@ func irregular(o *verdict.Outcome, found *checks.Withdrawal, commit string) {
 		f := o.Warnf(verdict.At{}, "", "revocation-removed",
 			"%s is gone or changed at the head; expected what the registry held from %s on; it counts anyway",
 			plain.Cut(r.Path, 300), stamp(r.When))
-		f.WithFix("have a pull request to the registry restore it: git checkout %s -- %s", r.Commit,
-			plain.ShellWord(r.Path))
+		f.WithFix("have a pull request to the registry restore it: git checkout %s -- %s; the gate verifies it again",
+			r.Commit, plain.ShellWord(r.Path))
 		f.Commit = r.Commit
 	}
 }

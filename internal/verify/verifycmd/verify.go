@@ -394,7 +394,7 @@ func (v *verification) writeReport(prepare func() error, ctx context.Context) er
 		return v.output.report(), nil
 	})
 	if len(v.Targets) == 1 && v.output != nil && v.output.worst == verdict.Errored && v.output.format == "text" {
-		frame.Complain(v.sys, remedy.Errorf("the report says why", "the target could not be judged"))
+		frame.Complain(v.sys, errors.New("the target could not be judged; see the report"))
 	}
 	return err
 }
