@@ -68,6 +68,11 @@ base:
 				t.Errorf("%s, commit %d at %s: provisional is %t", name, c.commit, c.at, is)
 			}
 		}
+		gone, err := repo.Tree(t.Context(), chain[2])
+		must.OK(t, err)
+		if found, err := run.since(ada, &Moment{Tree: gone, When: w.Now, number: 4}); err != nil || found.number != 0 {
+			t.Errorf("%s: since commit %d, error %v, where the commit itself brought it", name, found.number, err)
+		}
 		if now, err := run.since(ada, nil); err != nil || now.number != 4 && name != "an audit of the last commit" {
 			t.Errorf("%s: since commit %d, error %v; expected 4", name, now.number, err)
 		}
