@@ -6,7 +6,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/checktest"
 )
 
-// danAndEve returns a world that lists nova at L5 with three witnesses, of which two have these members.
+// danAndEve returns a world that lists nova at L5. Two of its three witnesses, dan and eve, have these members.
 func danAndEve(dan, eve string) string {
 	return twoWitnesses + l5("witness: [ada, dan, eve]", dan, eve)
 }

@@ -59,7 +59,7 @@ func (c constraint) admits(version string) bool {
 	return true
 }
 
-// orders are those that an operator allows between a version, or a number, and its bound.
+// orders has the results that each operator allows when a version or a number is compared with the bound.
 var orders = map[string][]int{">=": {0, 1}, ">": {1}, "<=": {-1, 0}, "<": {-1}, "=": {0}}
 
 // isSemVer reports whether a text is a version by SemVer 2.0.0: three numbers, no v before them.

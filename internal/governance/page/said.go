@@ -19,9 +19,9 @@ import (
 
 // A Form is a phrase that an author writes at the start of a line.
 type Form struct {
-	words string
-	any   func() *regexp.Regexp // the phrase, wherever it is
-	start func() *regexp.Regexp // the phrase where it counts, as far as what comes before it decides
+	words    string
+	anywhere func() *regexp.Regexp // matches the phrase
+	start    func() *regexp.Regexp // matches the phrase behind marks that do not count
 }
 
 // NewForm returns the form of a phrase, in any letter case and with blanks or hyphens between the words. If within is
@@ -196,7 +196,7 @@ var (
 func (b *Body) Says(f *Form) Statement {
 	where, spelled := "", ""
 	for i, p := range b.passages {
-		at := f.any().FindStringIndex(p.text)
+		at := f.anywhere().FindStringIndex(p.text)
 		switch {
 		case at == nil && p.outside == "" && spelled == "":
 			spelled = f.nearly(p.text)

@@ -136,7 +136,7 @@ func translate(text string) (string, bool) {
 // item is what a bracket expression has: a class, a character, or a range of characters.
 var item = plain.Pattern(`(?s)^(?:\[:([^\]]*):\]|(\\.|[^\\])(?:-(\\.|[^\\\]]))?)`)
 
-// classes are those that git knows.
+// classes are the names of character classes that git knows.
 var classes = strings.Fields("alnum alpha blank cntrl digit graph lower print punct space upper xdigit")
 
 // set reads a bracket expression from behind its "[", and returns it for a regular expression with what follows it;
