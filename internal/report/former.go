@@ -69,16 +69,15 @@ func Free(what, path string, former Former) error {
 	if err := errors.Join(err, f.Close()); err != nil {
 		return fmt.Errorf("reading %s: %w", what, err)
 	}
-	if former != nil && former(head) {
-		return nil
-	}
 	holds := "is not a former output of this format"
-	if former == nil {
-		holds = "exists, and is not overwritten"
-	}
-	if _, private, _, err := signing.ReadPublic(path, nil); private && err == nil ||
-		errors.Is(err, signing.ErrEncrypted) || bytes.HasPrefix(head, []byte("PRIVATE+KEY+")) {
+	_, private, _, err := signing.ReadPublic(path, nil)
+	switch {
+	case private && err == nil || errors.Is(err, signing.ErrEncrypted) || bytes.HasPrefix(head, []byte("PRIVATE+KEY+")):
 		holds = "holds a private key"
+	case former == nil:
+		holds = "exists, and is not overwritten"
+	case former(head):
+		return nil
 	}
 	return remedy.Coded(codeRefused, "choose another file, or remove "+path, "%s %s", what, holds)
 }

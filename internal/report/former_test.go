@@ -44,6 +44,9 @@ func TestFree(t *testing.T) {
 		"object": {`{"tool": {"name": "oap-gate"}}`, "is not a former output of this format"},
 		"jwk": {`{"kty":"OKP","crv":"Ed25519","d":"nWGxne_9WmC6hEr0kuwsxERJxWl7MmkZcDusAxyuf2A",` +
 			`"x":"11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo"}`, "holds a private key"},
+		"jwk that claims to be a report": {`{"tool":{},"mode":"check","verdict":"pass","kty":"OKP","crv":"Ed25519",` +
+			`"d":"nWGxne_9WmC6hEr0kuwsxERJxWl7MmkZcDusAxyuf2A",` +
+			`"x":"11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo"}`, "holds a private key"},
 		"log key": {"PRIVATE+KEY+log.example+00000000+AAAA\n", "holds a private key"},
 		"broken":  {"{\"tool\": {}, \"mode\": ", "is not a former output of this format"},
 	} {
