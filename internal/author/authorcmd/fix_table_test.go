@@ -617,7 +617,7 @@ var commandTable = []commandRow{
 		set: func(t *testing.T, w *fixture.World) {
 			shell(t, w.Repo.Dir, "git checkout -q -b list-nova main && git sparse-checkout set revocations")
 			if status, said := ran(nil, inClone("new", "nova", "https://nova.example")(w)...); status != 0 ||
-				!strings.Contains(said, " add --sparse implementations/nova.json\n") {
+				!strings.Contains(said, " add -f --sparse implementations/nova.json\n") {
 				t.Fatalf("exit status %d\n%s", status, said)
 			}
 		},

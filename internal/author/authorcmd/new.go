@@ -239,7 +239,7 @@ func (o *newOptions) list(ctx context.Context, sys frame.IO, w *workspace, slug,
 	if err := w.tree.Create(path, draft); err != nil {
 		return author.Unwritten(err, unmerged(slug))
 	}
-	return o.written(ctx, sys, w, proposal{path, "list-" + slug, "List " + slug}, rep)
+	return o.written(sys, w, proposal{path, "list-" + slug, "List " + slug}, rep)
 }
 
 // allowed refuses values of --set that the schema of listings refuses; a nil schema refuses none. It names the form

@@ -22,7 +22,6 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/typed"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/base/usergit"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence/choose"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
@@ -282,8 +281,7 @@ func (o *recordFlags) shown(sys frame.IO, w *workspace, text string, judged *ver
 
 // written prints the path of a record that was written, and the commands that follow. The error is the exit status of
 // the check that judged the record.
-func (o *recordFlags) written(ctx context.Context, sys frame.IO, w *workspace, p proposal,
-	judged *verdict.Report) error {
+func (o *recordFlags) written(sys frame.IO, w *workspace, p proposal, judged *verdict.Report) error {
 	path, inClone, ofClone := w.fromHere(p.path)
 	fmt.Fprintln(sys.Stdout, foreign.Line(path))
 	if err := o.save(w); err != nil {
@@ -306,11 +304,9 @@ func (o *recordFlags) written(ctx context.Context, sys frame.IO, w *workspace, p
 	if w.repo.Store().Symbolic("HEAD") != "refs/heads/"+p.branch {
 		commands = append(commands, git+"switch -c "+p.branch+" "+plain.ShellWord(base))
 	}
-	add := "add "
-	if by, err := usergit.Ignored(ctx, w.repo.Store().Worktree(), p.path); err == nil && len(by) > 0 {
-		add = "add -f "
-	} else if _, err := os.Stat(filepath.Join(w.repo.Store().GitDir(), "info", "sparse-checkout")); err == nil {
-		add = "add --sparse "
+	add := "add -f " // whether Git ignores the file, only git could say
+	if _, err := os.Stat(filepath.Join(w.repo.Store().GitDir(), "info", "sparse-checkout")); err == nil {
+		add += "--sparse "
 	}
 	commands = append(commands, git+add+p.path, git+"commit -s -m "+plain.ShellWord(p.message))
 	if local := report.LocalFlags(o.Local()); local != "" { // the documents may not be public yet

@@ -216,7 +216,7 @@ func (o *renewOptions) renew(ctx context.Context, sys frame.IO, w *workspace, sl
 		return author.Unwritten(err, "")
 	}
 	fmt.Fprint(sys.Stderr, change)
-	return o.written(ctx, sys, w, proposal{path, "renew-" + slug, "Renew " + slug}, rep)
+	return o.written(sys, w, proposal{path, "renew-" + slug, "Renew " + slug}, rep)
 }
 
 // localAge reports whether the age of a record's domain was not asked for because its host is local.

@@ -428,7 +428,7 @@ func (o *revokeOptions) finish(ctx context.Context, sys frame.IO, w *workspace, 
 	if err := o.put(sys, w, path, was, text); err != nil {
 		return err
 	}
-	return o.written(ctx, sys, w, proposal{path, "revoke-" + slug, "Revoke " + slug}, rep)
+	return o.written(sys, w, proposal{path, "revoke-" + slug, "Revoke " + slug}, rep)
 }
 
 // begin writes a revocation that the first of three witnesses has signed. It would not pass yet; refused is one whose
