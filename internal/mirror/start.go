@@ -207,12 +207,35 @@ func (d *Dir) readState() error {
 	return nil
 }
 
-// Refused returns the records that are refused of what was verified last. It is not known if the state was lost.
-func (d *Dir) Refused() (paths []string, known bool) {
-	if t := d.State.Of(d.State.Verified); t != nil {
-		return t.Refused, true
+// Refused returns the records that were refused of what was verified last and have the same bytes at a commit.
+func (d *Dir) Refused(ctx context.Context, head string) (paths []string, err error) {
+	last := d.State.Of(d.State.Verified)
+	if last == nil {
+		return nil, nil
 	}
-	return nil, d.State.Verified == ""
+	repo, err := registry.OpenAt(d.Clone())
+	if err != nil {
+		return nil, err
+	}
+	defer repo.Close()
+	var at [2]*registry.Tree
+	for i, tip := range []string{last.Tip, head} {
+		if at[i], err = repo.Tree(ctx, tip); err != nil {
+			return nil, err
+		}
+	}
+	for _, path := range last.Refused {
+		was, _, err := at[0].Entry(path)
+		if err != nil {
+			return nil, err
+		}
+		if is, _, err := at[1].Entry(path); err != nil {
+			return nil, err
+		} else if is.ID == was.ID {
+			paths = append(paths, path)
+		}
+	}
+	return paths, nil
 }
 
 // Attempted records a run that verified nothing new.

@@ -306,7 +306,11 @@ func (o *mirrorOptions) attempt(ctx context.Context, sys frame.IO, dir *mirror.D
 	moves := false
 	o.before = func(rep *verdict.Report, holds bool) error {
 		moves = holds
-		rep.Refused = o.refused(rep, dir)
+		before, err := dir.Refused(ctx, rep.Head)
+		if err != nil {
+			return err
+		}
+		rep.Refused = o.refused(rep, before)
 		if err := dir.Judged(now, rep, holds); err != nil {
 			return err
 		}
@@ -381,10 +385,9 @@ func (o *mirrorOptions) judged(ctx context.Context, sys frame.IO, dir *mirror.Di
 }
 
 // refused returns the records whose own checks failed, by their text or by a definite answer of the world.
-// That a listing has ended is neither, also where --strict makes it a failure. A record that was refused before stays
-// so until it is decided again; if that is not known, so is each that is not decided.
-func (o *mirrorOptions) refused(rep *verdict.Report, dir *mirror.Dir) []string {
-	before, known := dir.Refused()
+// That a listing has ended is neither, also where --strict makes it a failure. A record that was refused before, of the
+// same bytes, stays so until it is decided again.
+func (o *mirrorOptions) refused(rep *verdict.Report, before []string) []string {
 	if rep.Counts.Records == 0 { // the budget ended the run within the history
 		return before
 	}
@@ -395,7 +398,7 @@ func (o *mirrorOptions) refused(rep *verdict.Report, dir *mirror.Dir) []string {
 	}
 	var paths []string
 	for r := range rep.Results.All() {
-		again := (r.Verdict == verdict.Inconclusive || o.Offline) && (!known || slices.Contains(before, r.Subject))
+		again := (r.Verdict == verdict.Inconclusive || o.Offline) && slices.Contains(before, r.Subject)
 		if r.Verdict != verdict.Failed && !again || !mirrorstate.Refusable(r.Subject) || ended[r.Subject] {
 			continue
 		}

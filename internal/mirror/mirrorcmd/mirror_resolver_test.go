@@ -11,10 +11,11 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/webtest"
 )
 
-// TestMirrorResolverDeniesAll checks that a mirror refuses what it refused before if the resolver denies all names.
+// TestMirrorResolverDeniesAll checks that a mirror refuses what it refused before if the resolver denies all names, and
+// of that no record whose bytes changed since.
 func TestMirrorResolverDeniesAll(t *testing.T) {
-	m := newMirrored(t)
-	head := m.git(m.work, "rev-parse", "HEAD")
+	m := mirroredOf(t, twoSteps+"pr: [{reissue: fay}]\n")
+	head := m.serve("origin/" + m.world.Base)
 	m.world.Web.Set("https://fay.example/oap-conformance-receipt.json", webtest.Behaviour{Status: 404})
 	clitest.Run(t, 1, "", m.args()...)
 	refuses := func(when string, want ...string) {
@@ -37,4 +38,10 @@ func TestMirrorResolverDeniesAll(t *testing.T) {
 		t.Errorf("exit status %d\n%s", status, said)
 	}
 	refuses("the control is known", eve, fay)
+	head = m.serve("origin/" + m.world.Head)
+	dnstest.Use(t, nil)
+	if status, said := clitest.Program(t, args...); status != 3 {
+		t.Errorf("exit status %d\n%s", status, said)
+	}
+	refuses("the listing of fay changed", eve)
 }
