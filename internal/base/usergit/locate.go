@@ -71,6 +71,20 @@ type Pattern struct {
 	Text       string
 }
 
+// IgnoredBelow returns the patterns by which git ignores files on disk in directories of a work tree.
+func IgnoredBelow(ctx context.Context, root string, directories ...string) ([]Pattern, error) {
+	git, err := find(root)
+	if err != nil {
+		return nil, err
+	}
+	out, err := git.run(ctx, nil, append([]string{"ls-files", "-o", "-i", "--exclude-standard", "-z", "--"},
+		directories...)...)
+	if err != nil || len(out) == 0 {
+		return nil, err
+	}
+	return Ignored(ctx, root, strings.Split(strings.TrimSuffix(string(out), "\x00"), "\x00")...)
+}
+
 // Ignored returns the patterns by which git ignores paths of a work tree. A path that it tracks is not ignored.
 func Ignored(ctx context.Context, root string, paths ...string) ([]Pattern, error) {
 	git, err := find(root)

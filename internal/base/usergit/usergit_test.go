@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -220,6 +221,7 @@ func TestIgnored(t *testing.T) {
 	c := gittest.New(t)
 	c.Commit(".gitignore", "# keys\n*.pem\n!ours.pem\n", "tracked.pem", "")
 	c.Write("d/.gitignore", ":x\n")
+	c.Write("d/:x", "")
 	for file, want := range map[string]string{"a.pem": ".gitignore:2 *.pem", "ours.pem": "", "tracked.pem": "*.pem",
 		"b":    "",
 		"d/:x": "d/.gitignore:1 :x"} {
@@ -240,6 +242,16 @@ func TestIgnored(t *testing.T) {
 		if text != want || err != nil || l.Ignored != (want != "") || l.Path != file {
 			t.Errorf("%s: %q, %+v, %v; want %q", file, text, l, err, want)
 		}
+	}
+	c.Write("d/new", "")
+	c.Write("d/was.pem", "")
+	c.Git("add", "-f", "d/was.pem")
+	c.Commit()
+	c.Git("rm", "-q", "--cached", "d/was.pem") // HEAD has it, and the next commit has not
+	got, err := IgnoredBelow(t.Context(), c.Dir, "d", "none")
+	if want := []Pattern{{"d/:x", "d/.gitignore", 1, ":x"}, {"d/was.pem", ".gitignore", 2, "*.pem"}}; err != nil ||
+		!slices.Equal(got, want) {
+		t.Errorf("below d: %v, %v; want %v", got, err, want)
 	}
 	t.Setenv("PATH", "")
 	if l, err := Locate(filepath.Join(c.Dir, "a.pem")); err == nil || l.Ignored || l.Root == "" {

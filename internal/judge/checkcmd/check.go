@@ -191,16 +191,20 @@ const maxIgnored = 20
 
 // warnIgnored warns of records on disk that Git ignores: no commit would contain them, so they are not judged.
 func warnIgnored(ctx context.Context, sys frame.IO, repo *registry.Repository) error {
-	paths := ondisk.Uncommitted(ctx, repo)
-	if len(paths) == 0 {
-		return nil
+	var directories []string
+	for _, k := range registry.DataKinds {
+		directories = append(directories, k.Directory())
 	}
-	by, _ := usergit.Ignored(ctx, repo.Store().Worktree(), paths...) // git refuses to answer for a path in a submodule
+	by, err := usergit.IgnoredBelow(ctx, repo.Store().Worktree(), directories...)
 	for _, p := range by[:min(len(by), maxIgnored)] {
 		warn(sys, "record-ignored", "%s is ignored by %s:%d (%q) and was not judged; fix: git add -f %s", p.Path,
 			p.File, p.Line, p.Text, plain.ShellWord(p.Path))
 	}
-	return ctx.Err()
+	if more := len(by) - maxIgnored; more > 0 {
+		warn(sys, "record-ignored", "Git ignores %s, not judged; fix: list them with git status --ignored",
+			plain.Count(more, "more record"))
+	}
+	return err
 }
 
 // warn warns of a finding, which explain knows by its code.
