@@ -1,7 +1,6 @@
 package schemadiff
 
 import (
-	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"math/big"
@@ -135,39 +134,32 @@ func (v *visit) numbers(keyword string, was, is any) (o, n *big.Rat, ok bool) {
 	return o, n, false
 }
 
-// typeSet returns the set of types; a number is an integer or not.
-func typeSet(v any) map[string]bool {
+// typeSet returns the set of types, nil if one is not a type; a number is an integer or not.
+func typeSet(v any) set {
 	items, ok := v.([]any)
 	if !ok {
 		items = []any{v}
 	}
-	set := map[string]bool{}
+	all := set{}
 	for _, item := range items {
 		switch item {
 		case "number":
-			set["integer"], set["fraction"] = true, true
+			all.add("integer")
+			all.add("fraction")
 		case "null", "boolean", "object", "array", "string", "integer":
-			set[item.(string)] = true
+			all.add(item)
 		default:
 			return nil
 		}
 	}
-	return set
-}
-
-func within[T comparable](a, b map[T]bool) bool {
-	for item := range a {
-		if !b[item] {
-			return false
-		}
-	}
-	return true
+	return all
 }
 
 func (v *visit) types(was, is any) {
 	o, n := typeSet(was), typeSet(is)
 	if o != nil && n != nil {
-		v.weighs(within(n, o), within(o, n), false, "type", fmt.Sprintf("is %s, was %s", listNames(is), listNames(was)))
+		v.weighs(len(n.beyond(o)) == 0, len(o.beyond(n)) == 0, false, "type",
+			fmt.Sprintf("is %s, was %s", listNames(is), listNames(was)))
 	} else if !v.same(was, is) {
 		v.note(Changed, false, "type", "is not a type on one side")
 	}
@@ -220,16 +212,6 @@ func (v *visit) values() {
 	}
 }
 
-// beyond returns the values of s that o lacks, in the order of the schema.
-func (s *valueSet) beyond(o *valueSet) (out []any) {
-	for i, key := range s.keys {
-		if !o.has[key] {
-			out = append(out, s.items[i])
-		}
-	}
-	return out
-}
-
 // valueChange names values of an enumeration that went and that came, up to a few.
 func valueChange(lost, added []any) string {
 	switch {
@@ -241,49 +223,33 @@ func valueChange(lost, added []any) string {
 	return fmt.Sprintf("allows %s, and no longer %s", listNames(added), listNames(lost))
 }
 
-// A valueSet is what enum and const allow.
-type valueSet struct {
-	items []any // each once, in the order of the schema
-	keys  [][sha256.Size]byte
-	has   map[[sha256.Size]byte]bool // the keys
-}
-
-func (s *valueSet) add(item any) {
-	if key := digest(item); !s.has[key] {
-		s.has[key] = true
-		s.items, s.keys = append(s.items, item), append(s.keys, key)
-	}
-}
-
 // valueSet returns the values that enum and const allow; nil if the schema has neither.
-func (v *visit) valueSet(s *schema) *valueSet {
+func (v *visit) valueSet(s *schema) set {
 	enum, isEnum := s.object()["enum"]
 	constant, isConst := s.object()["const"]
 	if !isEnum && !isConst {
 		return nil
 	}
-	set := &valueSet{has: map[[sha256.Size]byte]bool{}}
+	all := set{}
 	if !v.spend((size(enum) + size(constant)) / 32) {
-		return set
+		return all
 	}
 	items, ok := enum.([]any)
 	if isEnum && !ok {
 		items = []any{enum}
 	}
 	for _, item := range items {
-		set.add(item)
+		all.add(item)
 	}
-	if isConst {
-		allowed := !isEnum || set.has[digest(constant)]
-		set = &valueSet{has: map[[sha256.Size]byte]bool{}}
-		if allowed {
-			set.add(constant)
-		}
+	if !isConst {
+		return all
 	}
-	return set
+	only := set{}
+	if only.add(constant); isEnum && len(only.beyond(all)) > 0 {
+		return set{}
+	}
+	return only
 }
-
-func digest(value any) [sha256.Size]byte { return sha256.Sum256(appendCanonical(nil, value)) }
 
 func (v *visit) bound(keyword string, direction int, was, is any, isOld, isNew bool) {
 	if strings.HasSuffix(keyword, "Contains") {
@@ -328,23 +294,12 @@ func (v *visit) names(keyword string, was, is any, isNew bool, under ...string) 
 		}
 		return
 	}
-	if more := without(n, o); len(more) > 0 {
-		v.note(Tightened, false, keyword, "names are new: "+more, under...)
+	if more := n.beyond(o); len(more) > 0 {
+		v.note(Tightened, false, keyword, "names are new: "+listNames(more), under...)
 	}
-	if less := without(o, n); len(less) > 0 {
-		v.note(Loosened, !isNew, keyword, "names are gone: "+less, under...)
+	if less := o.beyond(n); len(less) > 0 {
+		v.note(Loosened, !isNew, keyword, "names are gone: "+listNames(less), under...)
 	}
-}
-
-// without spells the names of a that b has not.
-func without(a, b map[string]bool) string {
-	var names []any
-	for _, name := range sortedNames(a) {
-		if !b[name] {
-			names = append(names, name)
-		}
-	}
-	return listNames(names)
 }
 
 func (v *visit) dependentRequired(was, is any) {
@@ -368,9 +323,9 @@ func (v *visit) branches(keyword string) {
 	if !v.spend((size(v.o.object()[keyword]) + size(v.n.object()[keyword])) / 32) {
 		return
 	}
-	equals := map[[sha256.Size]byte][]*schema{}
+	equals := map[string][]*schema{}
 	for _, s := range o {
-		d := digest(s.value)
+		d := canonical(s.value)
 		equals[d] = append(equals[d], s)
 	}
 	paired := map[*schema]bool{}
@@ -380,7 +335,7 @@ func (v *visit) branches(keyword string) {
 	}
 	var more []*schema
 	for _, s := range n {
-		d := digest(s.value)
+		d := canonical(s.value)
 		if same := equals[d]; len(same) > 0 {
 			equals[d], paired[same[0]] = same[1:], true
 			walk(same[0], s)
@@ -448,10 +403,10 @@ func (v *visit) fields() bool {
 		}
 		class, why := v.beyond(n)
 		switch by := v.governor(name, governing); {
-		case required[name] && closed != nil && !closed.bare():
+		case required.has(name) && closed != nil && !closed.bare():
 			v.note(Changed, false, "properties",
 				"field is new and required, in an object that refused or constrained it", name)
-		case required[name]:
+		case required.has(name):
 			v.note(Tightened, false, "properties", "field is new and required", name)
 		case by != "":
 			v.note(Changed, false, "properties", "field is new, but "+by+" governed that name", name)
@@ -490,13 +445,13 @@ func (v *visit) governor(name string, schemas []*schema) string {
 				return quote(s.place() + "/patternProperties")
 			}
 		}
-		if required, _ := texts(object["required"]); required[name] {
+		if required, _ := texts(object["required"]); required.has(name) {
 			return quote(s.place() + "/required")
 		}
 		for _, keyword := range []string{"dependentRequired", "dependencies"} {
 			dependent, _ := object[keyword].(map[string]any)
 			for _, key := range sortedNames(dependent) {
-				if names, _ := texts(dependent[key]); key == name || names[name] {
+				if names, _ := texts(dependent[key]); key == name || names.has(name) {
 					return quote(s.place() + "/" + keyword)
 				}
 			}

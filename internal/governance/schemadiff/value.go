@@ -86,16 +86,39 @@ func equal(a, b any) bool {
 	return a == b
 }
 
-// texts returns an array of strings as a set, or nil and false for any other value.
-func texts(v any) (map[string]bool, bool) {
-	items, ok := v.([]any)
-	set := map[string]bool{}
-	for _, item := range items {
-		s, isText := item.(string)
-		ok = ok && isText
-		set[s] = true
+// canonical returns what appendCanonical appends.
+func canonical(v any) string { return string(appendCanonical(nil, v)) }
+
+// A set is values by their canonical spelling.
+type set map[string]any
+
+func (s set) add(v any) { s[canonical(v)] = v }
+
+func (s set) has(v any) bool {
+	_, ok := s[canonical(v)]
+	return ok
+}
+
+// beyond returns the values of s that o lacks, in canonical order.
+func (s set) beyond(o set) (out []any) {
+	for _, key := range sortedNames(s) {
+		if _, ok := o[key]; !ok {
+			out = append(out, s[key])
+		}
 	}
-	return set, ok
+	return out
+}
+
+// texts returns an array of strings as a set, or nil and false for any other value.
+func texts(v any) (set, bool) {
+	items, ok := v.([]any)
+	all := set{}
+	for _, item := range items {
+		_, isText := item.(string)
+		ok = ok && isText
+		all.add(item)
+	}
+	return all, ok
 }
 
 func sortedNames[V any](set map[string]V) []string { return slices.Sorted(maps.Keys(set)) }
