@@ -7,6 +7,7 @@ import (
 	"crypto"
 	"fmt"
 	"io"
+	"math"
 	"net/http"
 	"net/url"
 	"strings"
@@ -48,12 +49,7 @@ irreversible tool call or at level 3 a subscription it is inconclusive.`,
 		Example: "  oap-conform aaep events capture.jsonl --level 2\n" +
 			"  oap-conform aaep events --single event.json\n" +
 			"  oap-conform aaep example --level 2 |\n    oap-conform aaep events - --level 2",
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return remedy.Errorf("oap-conform aaep events FILE…", "events requires at least one FILE")
-			}
-			return nil
-		},
+		Args: arguments(1, math.MaxInt, "oap-conform aaep events FILE…", "events requires at least one FILE"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			return o.run(func() (*conformance, error) {
 				if err := checkLevel(options.Level); err != nil {
@@ -198,9 +194,9 @@ func (o *aaepPeer) hold(ctx context.Context, budget time.Duration,
 	if o.capture == "" {
 		return run(ctx, nil)
 	}
-	var kept blocks
+	var kept bytes.Buffer
 	results, err := run(ctx, &kept)
-	return results, cmp.Or(report.Save("--capture "+o.capture, o.capture, aaep.IsCapture, bytes.Join(kept, nil)), err)
+	return results, cmp.Or(report.Save("--capture "+o.capture, o.capture, aaep.IsCapture, kept.Bytes()), err)
 }
 
 // withBudget returns a context that ends after a budget; 0: it does not.
@@ -371,19 +367,6 @@ func transports(options live.Options, u *url.URL) (server, public http.RoundTrip
 	options.ServerURL, options.Jobs = u.String(), 0
 	server, err = live.ServerTransport(options)
 	return server, public, remedy.With(err, fix)
-}
-
-// blocks keep what is written in pieces of 1 MiB: one piece that grows would take three times its size.
-type blocks [][]byte
-
-func (b *blocks) Write(data []byte) (int, error) {
-	const size = 1 << 20
-	if last := len(*b) - 1; last < 0 || len((*b)[last])+len(data) > size {
-		*b = append(*b, make([]byte, 0, max(size, len(data))))
-	}
-	last := len(*b) - 1
-	(*b)[last] = append((*b)[last], data...)
-	return len(data), nil
 }
 
 // readText reads a text for people, and names it.

@@ -71,6 +71,16 @@ func (o *conformanceFlags) bind(c *cobra.Command, sys frame.IO, p *Protocol, ask
 	o.Output.Bind(c, sys, true)
 }
 
+// arguments refuses fewer or more arguments; usage is the command with them, what what it wants.
+func arguments(least, most int, usage, what string) cobra.PositionalArgs {
+	return func(_ *cobra.Command, args []string) error {
+		if len(args) < least || len(args) > most {
+			return remedy.Errorf(usage, "%s; %s given", what, plain.Count(len(args), "argument"))
+		}
+		return nil
+	}
+}
+
 // claimArguments requires FILE and perhaps REPORT. The report that supports a claim is an argument; --report only
 // writes.
 func claimArguments(usage string) cobra.PositionalArgs {
@@ -82,11 +92,7 @@ func claimArguments(usage string) cobra.PositionalArgs {
 				}
 			}
 		}
-		if len(args) < 1 || len(args) > 2 {
-			return remedy.Errorf(usage, "claim requires one FILE, and takes one REPORT; %s given",
-				plain.Count(len(args), "argument"))
-		}
-		return nil
+		return arguments(1, 2, usage, "claim requires one FILE, and takes one REPORT")(c, args)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"net/url"
 	"slices"
 	"strings"
@@ -237,12 +238,7 @@ observations. What the report says is for people to attest.
 
 exit status: 0 pass, 1 fail, 2 could not run, 3 inconclusive`,
 		Example: "  oap-conform oasis report verdict.yaml evidence.json",
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return remedy.Errorf("oap-conform oasis report FILE [EVIDENCE…]", "report requires one FILE")
-			}
-			return nil
-		},
+		Args:    arguments(1, math.MaxInt, "oap-conform oasis report FILE [EVIDENCE…]", "report requires one FILE"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			return o.run(func() (*conformance, error) {
 				for i, name := range args {

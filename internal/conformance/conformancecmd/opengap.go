@@ -34,13 +34,7 @@ agent reads the directory of an agent, this one by default, and runs nothing of 
 a runtime does with the agent is for people to attest.`),
 		Example: "  oap-conform opengap agent agents/helper\n" +
 			"  oap-conform opengap agent --dialect 0.4 --recommended warn",
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) > 1 {
-				return remedy.Errorf("oap-conform opengap agent [DIR]",
-					"agent requires one directory; %d were given", len(args))
-			}
-			return nil
-		},
+		Args: arguments(0, 1, "oap-conform opengap agent [DIR]", "agent requires one directory"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			if len(args) == 1 {
 				o.dir = args[0]

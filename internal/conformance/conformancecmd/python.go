@@ -2,6 +2,7 @@ package conformancecmd
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -23,11 +24,11 @@ const (
 
 // python is a process that runs opengap.Script, in an empty directory.
 type python struct {
-	cmd   *exec.Cmd
-	dir   string
-	in    io.WriteCloser
-	out   *bufio.Reader
-	timer *time.Timer
+	cmd *exec.Cmd
+	dir string
+	in  io.WriteCloser
+	out *bufio.Reader
+	end context.CancelFunc
 }
 
 // startPython starts the Python that --python names, or the first one of PATH. An agent does not bring its own judge:
@@ -42,24 +43,26 @@ func startPython(named, agent string) (opengap.Python, error) {
 		return nil, err
 	}
 	p := &python{dir: dir}
-	p.cmd = exec.Command(name, "-I", "-S", "-W", "ignore", "-c", opengap.Script)
+	ctx, end := context.WithTimeout(context.Background(), pythonTime)
+	p.end = end
+	p.cmd = exec.CommandContext(ctx, name, "-I", "-S", "-W", "ignore", "-c", opengap.Script)
 	p.cmd.Dir = dir
 	p.cmd.Env = append(os.Environ(), "PWD="+dir)
 	p.cmd.WaitDelay = time.Second
+	p.cmd.Cancel = func() error { kill(p.cmd); return nil }
 	ownGroup(p.cmd)
-	p.in, err = p.cmd.StdinPipe()
-	if err != nil {
-		return nil, errors.Join(err, os.RemoveAll(dir))
+	var out io.Reader
+	if p.in, err = p.cmd.StdinPipe(); err == nil {
+		out, err = p.cmd.StdoutPipe()
 	}
-	out, err := p.cmd.StdoutPipe()
 	if err == nil {
 		err = p.cmd.Start()
 	}
 	if err != nil {
+		end()
 		return nil, errors.Join(err, os.RemoveAll(dir))
 	}
 	p.out = bufio.NewReaderSize(out, 64<<10)
-	p.timer = time.AfterFunc(pythonTime, func() { kill(p.cmd) })
 	return p, nil
 }
 
@@ -77,7 +80,7 @@ func (p *python) Ask(request []byte) (line []byte, err error) {
 			return line, <-sent
 		}
 		if err != bufio.ErrBufferFull || len(line) > pythonLine {
-			kill(p.cmd) // so that the request ends, too
+			p.end() // so that the request ends, too
 			<-sent
 			if err == bufio.ErrBufferFull {
 				err = fmt.Errorf("its answer has more than %d bytes", pythonLine)
@@ -89,8 +92,7 @@ func (p *python) Ask(request []byte) (line []byte, err error) {
 
 // Close implements opengap.Python.
 func (p *python) Close() {
-	p.timer.Stop()
-	kill(p.cmd)
+	p.end()
 	_ = p.cmd.Wait() // its exit status says nothing of the agent
 	_ = os.RemoveAll(p.dir)
 }

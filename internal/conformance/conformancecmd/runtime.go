@@ -4,12 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -43,12 +43,7 @@ these reference agents.
 
 exit status: 0 pass, 1 fail, 2 could not run, 3 inconclusive`,
 		Example: "  oap-conform opengap runtime -- acme-runtime",
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return remedy.Errorf("oap-conform opengap runtime -- COMMAND ARG…", "runtime requires a command")
-			}
-			return nil
-		},
+		Args:    arguments(1, math.MaxInt, "oap-conform opengap runtime -- COMMAND ARG…", "runtime requires a command"),
 		RunE: func(c *cobra.Command, args []string) error {
 			return o.run(func() (*conformance, error) { return o.judge(c.Context(), args) })
 		},
@@ -115,26 +110,22 @@ func (o *openGAPRuntime) judge(ctx context.Context, args []string) (*conformance
 
 // startJob runs the command in an agent's directory, and ends the processes that it leaves behind.
 func startJob(ctx context.Context, program string, first []string, job trial.Job) trial.Ended {
+	ctx, cancel := context.WithTimeout(ctx, job.Timeout)
+	defer cancel()
 	cmd := exec.Command(program, slices.Concat(first, job.Args)...)
+	cmd.Dir, cmd.Env = job.Dir, append(job.Env, "PWD="+job.Dir)
 	var out tail
-	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = job.Dir, append(job.Env, "PWD="+job.Dir), &out, &out
-	cmd.WaitDelay = time.Second // for a child that keeps the output open
-	ownGroup(cmd)
 	began := time.Now()
-	if err := cmd.Start(); err != nil {
+	p, err := start(cmd, &out, func() {})
+	if err != nil {
 		return trial.Ended{Exit: -1, Output: err.Error()}
 	}
-	ended := make(chan error, 1)
-	go func() { ended <- cmd.Wait() }()
-	timer := time.NewTimer(job.Timeout)
-	defer timer.Stop()
-	var err error
 	select {
-	case err = <-ended:
-	case <-timer.C:
-		err = errors.Join(stop(cmd, ended), context.DeadlineExceeded)
+	case <-p.exited:
+		err = p.err
 	case <-ctx.Done():
-		err = errors.Join(stop(cmd, ended), ctx.Err())
+		p.end(5 * time.Second)
+		err = ctx.Err()
 	}
 	took := time.Since(began)
 	kill(cmd)
@@ -142,41 +133,19 @@ func startJob(ctx context.Context, program string, first []string, job trial.Job
 	if err != nil && code == 0 && !errors.Is(err, exec.ErrWaitDelay) {
 		code = -1
 	}
-	return trial.Ended{Exit: code, Output: out.String(), Took: took}
+	return trial.Ended{Exit: code, Output: string(out[max(0, len(out)-maxTail):]), Took: took}
 }
 
-// stop asks a command to end, and ends it 5 s later.
-func stop(cmd *exec.Cmd, ended <-chan error) error {
-	terminate(cmd)
-	select {
-	case err := <-ended:
-		return err
-	case <-time.After(5 * time.Second):
-	}
-	kill(cmd)
-	return <-ended
-}
+// maxTail is how much of the output is kept, in bytes.
+const maxTail = 64 << 10
 
-// tail keeps the last 64 KiB of what is written.
-type tail struct {
-	mu   sync.Mutex
-	data []byte
-}
+// tail keeps the end of what is written.
+type tail []byte
 
 func (t *tail) Write(data []byte) (int, error) {
-	const most = 64 << 10
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.data = append(t.data, data[max(0, len(data)-most):]...)
-	if len(t.data) > 2*most {
-		t.data = slices.Clone(t.data[len(t.data)-most:])
+	*t = append(*t, data[max(0, len(data)-maxTail):]...)
+	if len(*t) > 2*maxTail {
+		*t = slices.Clone((*t)[len(*t)-maxTail:])
 	}
 	return len(data), nil
-}
-
-func (t *tail) String() string {
-	const most = 64 << 10
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return string(t.data[max(0, len(t.data)-most):])
 }

@@ -6,20 +6,52 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"sync"
 	"time"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/foreign"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
 )
 
-// tester is the command of a subscriber, and the processes that it starts.
+// process is a command that was started, and the group of processes that it leads.
+type process struct {
+	*exec.Cmd
+	exited chan struct{} // closed when it has exited, and then was called
+	err    error         // that of its end, once it has exited
+}
+
+// start starts a command, whose output is all out's, and calls then when it has exited.
+func start(cmd *exec.Cmd, out io.Writer, then func()) (*process, error) {
+	cmd.Stdout, cmd.Stderr = out, out
+	cmd.WaitDelay = time.Second // for a child that keeps the output open
+	ownGroup(cmd)
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
+	p := &process{Cmd: cmd, exited: make(chan struct{})}
+	go func() {
+		p.err = cmd.Wait()
+		then()
+		close(p.exited)
+	}()
+	return p, nil
+}
+
+// end asks a command to end, kills it after a time if it has not, and kills the children that it leaves behind.
+func (p *process) end(patience time.Duration) {
+	terminate(p.Cmd)
+	select {
+	case <-p.exited:
+	case <-time.After(patience):
+	}
+	kill(p.Cmd)
+	<-p.exited
+}
+
+// tester is the command of a subscriber.
 type tester struct {
-	args   []string
-	stderr io.Writer
-	// running is the command that was started last, or nil. Its channel is closed when it has exited.
-	running *exec.Cmd
-	exited  chan struct{}
+	args    []string
+	stderr  io.Writer
+	running *process // that was started last; nil: none
 }
 
 // killAfter is how long a command has to end after it was asked to.
@@ -31,49 +63,32 @@ func (t *tester) Start(endpoint string) (<-chan struct{}, error) {
 	cmd := exec.Command(t.args[0], t.args[1:]...)
 	cmd.Env = append(os.Environ(), "AAEP_ENDPOINT="+endpoint)
 	out := &plainLines{to: t.stderr}
-	cmd.Stdout, cmd.Stderr = out, out
-	cmd.WaitDelay = time.Second // for a child that keeps the output open
-	ownGroup(cmd)
-	if err := cmd.Start(); err != nil {
+	p, err := start(cmd, out, out.end) // its exit status says nothing of the subscriber
+	if err != nil {
 		return nil, remedy.With(fmt.Errorf("starting the command: %w", err), "name a program that can be run, after --")
 	}
-	t.running, t.exited = cmd, make(chan struct{})
-	go func() {
-		_ = cmd.Wait() // its exit status says nothing of the subscriber
-		out.end()
-		close(t.exited)
-	}()
-	return t.exited, nil
+	t.running = p
+	return p.exited, nil
 }
 
 // Terminate implements aaep.Tester.
 func (t *tester) Terminate() {
 	if t.running != nil {
-		terminate(t.running)
+		terminate(t.running.Cmd)
 	}
 }
 
-// End implements aaep.Tester. A command that has not exited 10 s after it was asked to is killed, and so are the
-// children that it leaves behind.
+// End implements aaep.Tester.
 func (t *tester) End() {
-	if t.running == nil {
-		return
+	if t.running != nil {
+		t.running.end(killAfter)
 	}
-	t.Terminate()
-	select {
-	case <-t.exited:
-	case <-time.After(killAfter):
-	}
-	kill(t.running)
-	<-t.exited
 	t.running = nil
 }
 
 // plainLines writes lines of a command so that they cannot pass for the program's own.
 type plainLines struct {
-	to io.Writer
-
-	mu   sync.Mutex
+	to   io.Writer
 	line []byte
 }
 
@@ -81,8 +96,6 @@ type plainLines struct {
 const maxLine = 4096
 
 func (p *plainLines) Write(data []byte) (int, error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
 	for rest := data; len(rest) > 0; {
 		line, after, found := bytes.Cut(rest, []byte("\n"))
 		room := maxLine - len(p.line)
@@ -97,7 +110,7 @@ func (p *plainLines) Write(data []byte) (int, error) {
 	return len(data), nil
 }
 
-// flush writes the line so far. Its caller holds the lock.
+// flush writes the line so far.
 func (p *plainLines) flush() {
 	fmt.Fprintf(p.to, "command: %s\n", foreign.Line(string(p.line)))
 	p.line = p.line[:0]
@@ -105,8 +118,6 @@ func (p *plainLines) flush() {
 
 // end writes what is left.
 func (p *plainLines) end() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
 	if len(p.line) > 0 {
 		p.flush()
 	}
