@@ -1,2 +1,2 @@
-// Package test builds worlds for tests, the demo and the benchmarks.
+// Package test builds worlds for tests and benchmarks.
 package test

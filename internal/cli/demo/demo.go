@@ -1,4 +1,4 @@
-// Package demo runs the main job on a registry and a web that it builds itself.
+// Package demo runs the main job on a registry and a web that it brings along.
 package demo
 
 import (
@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -18,61 +19,31 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/foreign"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/judge/checkcmd"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/test/fixture"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
+	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
-
-// demoBase is the registry of the demonstration: listings at L1, L4 and L5, and witnesses for them.
-const demoBase = `
-schemas: [listing, revocation, workflow-anchor]
-base:
-  - {listing: ada, level: L4, witness: [bob]}
-  - {listing: bob, level: L4, witness: [ada]}
-  - {listing: cyd, level: L4, witness: [ada]}
-  - {listing: dot, level: L5, witness: [ada, bob, cyd]}
-  - {listing: eve, level: L1}
-  - {listing: fox, level: L4, witness: [ada], legal_name: Ada Ltd, publisher_did: "did:web:ada.example"}
-`
 
 // demoCase is one pull request of the demonstration, and how its verdict must come out.
 type demoCase struct {
 	title  string
-	pr     string
 	failed []string // the checks that must fail, all of them; none: the verdict must be pass
 	shown  string   // the check whose reason says why a pull request passes
 }
 
 var demoCases = []demoCase{
-	{"an honest newcomer at L4, with a witness", `
-  - {listing: nova, level: L4, witness: [bob]}`, nil, "peer-witnesses"},
-	{"an honest renewal: a new Receipt, signed by its owner", `
-  - {reissue: eve, issued: "-2h"}`, nil, "reissue"},
-	{"an honest owner revokes its own Receipt", `
-  - {revoke: eve}`, nil, "revocations"},
-	{"somebody else's listing edited", `
-  - {edit: implementations/eve.json, set: {/contact: "mallory@eve.example"}}`, []string{"reissue"}, ""},
-	{"a Receipt tampered with after it was signed", `
-  - {listing: nova, level: L3, tamper: {set: {/results_summary/passed: 999, /results_summary/total: 999}}}`,
-		[]string{"receipt-signature"}, ""},
-	{"L5 with three witnesses, two of them of one owner", `
-  - {listing: nova, level: L5, witness: [ada, fox, bob]}`, []string{"peer-witnesses"}, ""},
-	{"a stranger's revocation", `
-  - {publish: mallory}
-  - {revoke: eve, by: mallory}`, []string{"revocations"}, ""},
-	{"a victim's file renamed", `
-  - {move: [implementations/eve.json, implementations/evil.json]}`, []string{"append-only", "layout"}, ""},
-	{"the schema loosened in the pull request that needs it loose", `
-  - {listing: nova, level: L1, set: {/extra: "anything"}}
-  - {edit: schemas/implementation.schema.json, set: {/additionalProperties: true}}`, []string{"append-only", "schema"},
-		""},
-	{"a listing that pins other bytes than its Receipt URL serves", `
-  - {listing: nova, level: L1, pin: "0000000000000000000000000000000000000000000000000000000000000000"}`,
-		[]string{"receipt-fetch"}, ""},
-	{"a domain registered yesterday", `
-  - {listing: nova, level: L1, registered: "-1d"}`, []string{"domain-age"}, ""},
+	{"an honest newcomer at L4, with a witness", nil, "peer-witnesses"},
+	{"an honest renewal: a new Receipt, signed by its owner", nil, "reissue"},
+	{"an honest owner revokes its own Receipt", nil, "revocations"},
+	{"somebody else's listing edited", []string{"reissue"}, ""},
+	{"a Receipt tampered with after it was signed", []string{"receipt-signature"}, ""},
+	{"L5 with three witnesses, two of them of one owner", []string{"peer-witnesses"}, ""},
+	{"a stranger's revocation", []string{"revocations"}, ""},
+	{"a victim's file renamed", []string{"append-only", "layout"}, ""},
+	{"the schema loosened in the pull request that needs it loose", []string{"append-only", "schema"}, ""},
+	{"a listing that pins other bytes than its Receipt URL serves", []string{"receipt-fetch"}, ""},
+	{"a domain registered yesterday", []string{"domain-age"}, ""},
 }
 
 // New returns the command demo.
@@ -82,10 +53,10 @@ func New(sys frame.IO) *cobra.Command {
 		Use:   "demo",
 		Short: "run the gate on a built-in registry, without network",
 		Long: strings.TrimSpace(`
-demo builds a small registry in a temporary directory and a web on loopback, and gates honest and
-dishonest pull requests on it through the same code as check. It prints one line for each:
-the proposal, the verdict and why. It exits 0 only if each verdict is right. It needs no git
-and no network.
+demo unpacks a small registry into a temporary directory, and gates honest and dishonest pull
+requests on it through the same code as check, by the recorded answers of a small web. It prints
+one line for each: the proposal, the verdict and why. It exits 0 only if each verdict is right. It
+needs no git and no network.
 
 --keep DIR leaves a registry and a fork of it, the directories of its sites and the keys of its
 owners in DIR, which must not exist, and prints commands to try there.`),
@@ -95,21 +66,16 @@ owners in DIR, which must not exist, and prints commands to try there.`),
 			if _, err := os.Lstat(dir); dir != "" && err == nil {
 				return remedy.Errorf("choose a directory that does not exist", "--keep %q exists", dir)
 			}
-			reports := make([]*verdict.Report, len(demoCases))
+			reports, draft, err := judge(c.Context())
+			if err != nil {
+				return err
+			}
 			wrong := 0
 			for i, pull := range demoCases {
-				rep, err := pull.judge(c.Context())
-				if c.Context().Err() != nil {
-					return remedy.Errorf("run it again", "interrupted after %d of %d pull requests", i, len(demoCases))
-				}
-				if err != nil {
-					return fmt.Errorf("demonstrating %q: %w", pull.title, err)
-				}
-				reports[i] = rep
-				if !pull.asItMust(rep) {
+				if !pull.asItMust(reports[i]) {
 					wrong++
 				}
-				if err := pull.show(sys.Stdout, i+1, rep, verbose); err != nil {
+				if err := pull.show(sys.Stdout, i+1, reports[i], verbose); err != nil {
 					return fmt.Errorf("telling of %q: %w", pull.title, err)
 				}
 			}
@@ -118,8 +84,10 @@ owners in DIR, which must not exist, and prints commands to try there.`),
 				return fmt.Errorf("%d of %d pull requests did not come out as they must", wrong, len(demoCases))
 			}
 			fmt.Fprintf(sys.Stdout, "all %d pull requests came out as they must\n", len(demoCases))
-			if err := showNew(c.Context(), sys.Stdout); err != nil {
-				return err
+			fmt.Fprintf(sys.Stdout, "\na newcomer gets a listing from one command, without typing a field:\n\n"+
+				"    oap-gate new nova https://nova.example\n\n")
+			for line := range strings.Lines(draft) {
+				fmt.Fprintf(sys.Stdout, "    %s\n", foreign.Line(strings.TrimSuffix(line, "\n")))
 			}
 			if dir != "" {
 				return keep(sys, dir)
@@ -134,49 +102,45 @@ owners in DIR, which must not exist, and prints commands to try there.`),
 	return c
 }
 
-// judge gates the pull request in a directory of its own, which is gone when it returns: the reader of the output may
-// go at any time, and a broken pipe ends the program.
-func (c demoCase) judge(ctx context.Context) (*verdict.Report, error) {
+// judge gates the pull requests, and makes the listing of a newcomer out of what it serves. The directory that it needs
+// is gone when it returns: the reader of the output may go at any time, and a broken pipe ends the program.
+func judge(ctx context.Context) (reports []*verdict.Report, draft string, err error) {
 	dir, err := demoDirectory()
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	defer os.RemoveAll(dir)
-	w, err := fixture.BuildBare(dir, []byte(demoBase+"pr:"+c.pr+"\n"))
-	if err != nil {
-		return nil, err
+	w, err := load()
+	if err == nil {
+		err = w.unpack(dir)
 	}
-	defer w.Close()
-	sys := frame.IO{Stderr: io.Discard, Getenv: func(string) string { return "" }}
-	return checkcmd.Judge(ctx, sys, slices.Concat(w.Args(), w.RangeArgs()))
-}
-
-// showNew makes the listing of a newcomer out of what it serves, and shows it.
-func showNew(ctx context.Context, out io.Writer) error {
-	dir, err := demoDirectory()
 	if err != nil {
-		return err
+		return nil, "", err
 	}
-	defer os.RemoveAll(dir)
-	w, err := fixture.BuildBare(dir, []byte(demoBase+"pr:\n  - {publish: nova, level: L4, witness: [bob]}\n"))
+	repo, err := registry.Open(filepath.Join(dir, "registry"))
 	if err != nil {
-		return err
+		return nil, "", err
 	}
-	defer w.Close()
-	var draft, printed strings.Builder
-	sys := frame.IO{Stdout: &draft, Stderr: &printed, Getenv: func(string) string { return "" }}
-	c := authorcmd.NewNew(sys)
+	defer repo.Close()
+	for i, pull := range demoCases {
+		rep, err := w.gate(ctx, repo, i+1)
+		if ctx.Err() != nil {
+			return nil, "", remedy.Errorf("run it again", "interrupted after %d of %d pull requests", i, len(demoCases))
+		}
+		if err != nil {
+			return nil, "", fmt.Errorf("demonstrating %q: %w", pull.title, err)
+		}
+		reports = append(reports, rep)
+	}
+	var printed strings.Builder
+	c := authorcmd.NewNew(frame.IO{Stdout: &printed, Stderr: io.Discard, Getenv: func(string) string { return "" }})
 	c.SilenceErrors, c.SilenceUsage = true, true
-	c.SetArgs(append(w.Args(), "--dry-run", "nova", "https://nova.example"))
+	c.SetArgs([]string{"--repo", repo.Store().GitDir(), "--at", w["now"], "--offline", "--no-check", "--dry-run",
+		"--local", "nova.example=" + filepath.Join(dir, "site"), "nova", "https://nova.example"})
 	if err := c.ExecuteContext(ctx); err != nil {
-		return fmt.Errorf("demonstrating new: %w", err)
+		return nil, "", fmt.Errorf("demonstrating new: %w", err)
 	}
-	fmt.Fprintf(out, "\na newcomer gets a listing from one command, without typing a field:\n\n"+
-		"    oap-gate new nova https://nova.example\n\n")
-	for line := range strings.Lines(draft.String()) {
-		fmt.Fprintf(out, "    %s\n", foreign.Line(strings.TrimSuffix(line, "\n")))
-	}
-	return nil
+	return reports, printed.String(), nil
 }
 
 // demoDirectory makes a directory in the first place that can be written to. An image without files has no /tmp, and

@@ -1,6 +1,7 @@
 package demo
 
 import (
+	"crypto/ed25519"
 	"crypto/rand"
 	"crypto/x509"
 	"encoding/pem"
@@ -18,18 +19,10 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/typed"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/test/fixture"
 )
 
-// kept is the world of --keep: the registry of the demonstration, a newcomer at L1, and one at L4 that no witness has
-// signed for.
-const kept = demoBase + `
-pr:
-  - {publish: nova, level: L1}
-  - {publish: nola, level: L4}
-`
-
-// keptSlugs are the implementations of that world.
+// keptSlugs are the implementations that --keep leaves: those of the registry, a newcomer at L1, and one at L4 that no
+// witness has signed for.
 var keptSlugs = []string{"ada", "bob", "cyd", "dot", "eve", "fox", "nola", "nova"}
 
 // keep leaves a registry and a fork of it, the directories of its sites and its keys in a new directory, and prints
@@ -48,63 +41,75 @@ func keep(sys frame.IO, dir string) (err error) {
 	if dir, err = filepath.Abs(dir); err != nil {
 		return err
 	}
-	fixture.Salt(rand.Text() + " ") // a trial's keys are nobody else's
-	now := time.Now().UTC().Truncate(time.Second)
-	w, err := fixture.BuildUnserved(dir, []byte("clock: "+now.Format(time.RFC3339)+kept))
+	w, err := load()
 	if err != nil {
 		return err
 	}
-	defer w.Close()
-	w.Time = now.Add(-30 * time.Minute)
-	if _, err := w.Publish("eve"); err != nil { // a new Receipt, which renew can list
-		return err
-	}
+	t := &trial{world: w, keys: map[string]ed25519.PrivateKey{}}
+	listings := map[string][]byte{".gitkeep": nil}
 	for _, slug := range keptSlugs {
-		if err := keepSite(w, slug); err != nil {
-			return fmt.Errorf("keeping %s: %w", slug, err)
+		if t.keys[slug], err = newKey(filepath.Join(dir, "keys", slug+".pem")); err != nil {
+			return err
 		}
 	}
-	upstream, fork := filepath.Join(dir, "upstream.git"), filepath.Join(dir, "fork.git")
-	if err := os.Rename(w.Repo.Dir, upstream); err != nil {
+	now, candidate := time.Now().UTC().Truncate(time.Second), ""
+	began := now.AddDate(0, 0, -10)
+	for _, slug := range keptSlugs {
+		issued := began
+		if slug == "nola" || slug == "nova" {
+			issued = now.Add(-time.Hour)
+		}
+		documents, r, err := t.documents(slug, issued)
+		if err != nil {
+			return fmt.Errorf("keeping %s: %w", slug, err)
+		}
+		hash := plain.SHA256(r.Text())
+		if issued == began {
+			listings[slug+".json"] = t.listing(slug, r, hash)
+		}
+		switch slug {
+		case "nola":
+			candidate = hash
+		case "eve": // a new Receipt, which renew can list
+			if documents, _, err = t.documents(slug, now.Add(-30*time.Minute)); err != nil {
+				return err
+			}
+		}
+		for name, text := range documents {
+			if err := write(filepath.Join(dir, "sites", slug+".example", name), []byte(text)); err != nil {
+				return err
+			}
+		}
+	}
+	upstream := filepath.Join(dir, "upstream.git")
+	if err := commit(upstream, listings, began); err != nil {
 		return err
 	}
-	// The branch pr, which the fixture leaves checked out, is not the one to clone.
-	if err := os.WriteFile(filepath.Join(upstream, "HEAD"), []byte("ref: refs/heads/main\n"), 0o644); err != nil {
+	if err := os.CopyFS(filepath.Join(dir, "fork.git"), os.DirFS(upstream)); err != nil {
 		return err
 	}
-	if err := os.CopyFS(fork, os.DirFS(upstream)); err != nil {
-		return err
-	}
-	candidate, err := w.Implementation("nola")
-	if err != nil {
-		return err
-	}
-	text := commands(dir, plain.SHA256(w.Web.Body(candidate.ReceiptURL())))
-	if err := os.WriteFile(filepath.Join(dir, "README"), []byte(text), 0o644); err != nil {
+	text := commands(dir, candidate)
+	if err := write(filepath.Join(dir, "README"), []byte(text)); err != nil {
 		return err
 	}
 	_, err = io.WriteString(sys.Stdout, "\n"+text)
 	return err
 }
 
-// keepSite writes what an implementation serves, and its key.
-func keepSite(w *fixture.World, slug string) error {
-	i, err := w.Implementation(slug)
+// newKey makes a key, which is nobody else's, and writes it to a file.
+func newKey(file string) (ed25519.PrivateKey, error) {
+	_, key, err := ed25519.GenerateKey(rand.Reader)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if err := w.WriteSite(slug, filepath.Join(w.Dir, "sites", i.Host)); err != nil {
-		return err
-	}
-	der, err := x509.MarshalPKCS8PrivateKey(fixture.Key(i.Key))
+	der, err := x509.MarshalPKCS8PrivateKey(key)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	file := filepath.Join(w.Dir, "keys", slug+".pem")
 	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
-		return err
+		return nil, err
 	}
-	return os.WriteFile(file, pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der}), 0o600)
+	return key, os.WriteFile(file, pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der}), 0o600)
 }
 
 // commands returns what can be tried in the directory; candidate is the SHA-256 of the Receipt that a witness signs.

@@ -238,7 +238,7 @@ var details = map[string]table.Detail{
 		"curl -sS https://HOST/.well-known/did.json | jq .id"},
 	"did-private-key": {"the whole JWK was pasted, with its member d",
 		showMethods},
-	"did-published-key": {"the key was copied from a specification, or from this program's demonstration",
+	"did-published-key": {"the key was copied from a specification, or from this program's tests",
 		showMethods},
 	"did-weak-key": {"the key was made by a test or a broken library",
 		showMethods},

@@ -83,17 +83,6 @@ func (o *checkOptions) check() error {
 	)
 }
 
-// Judge gates what arguments of check name, and gives the report.
-func Judge(ctx context.Context, sys frame.IO, args []string) (*verdict.Report, error) {
-	var o checkOptions
-	c := &cobra.Command{Args: frame.NoArgs}
-	o.bind(c, sys)
-	if err := c.ParseFlags(args); err != nil {
-		return nil, err
-	}
-	return o.judge(ctx, sys)
-}
-
 func New(sys frame.IO) *cobra.Command {
 	var o checkOptions
 	c := &cobra.Command{

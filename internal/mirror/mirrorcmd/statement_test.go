@@ -15,10 +15,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/openagentprotocol-OAP/oap-gate/checks"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence/bundle"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence/live"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/judge/checkcmd"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/judge/replay"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/signing"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/clitest"
@@ -199,8 +200,16 @@ func TestStatementOfMirror(t *testing.T) {
 // TestStatementOfCheck checks a pull request that adds one listing: its bytes are the one subject.
 func TestStatementOfCheck(t *testing.T) {
 	w := clitest.Build(t, "base: [{listing: ada}]\npr: [{listing: eve}]\n")
-	rep, err := checkcmd.Judge(t.Context(), frame.IO{Stdout: &bytes.Buffer{}, Stderr: &bytes.Buffer{},
-		Getenv: clitest.NoEnvironment}, slices.Concat(w.Args(), w.RangeArgs()))
+	file := filepath.Join(t.TempDir(), "bundle.json")
+	clitest.Run(t, 0, "", slices.Concat([]string{"check", "--record", file}, w.Args(), w.RangeArgs())...)
+	b, err := bundle.Read(file)
+	must.OK(t, err)
+	cfg, err := replay.Recall(b, verdict.IDs(checks.Rules()))
+	must.OK(t, err)
+	repo, err := registry.Open(w.Repo.Dir)
+	must.OK(t, err)
+	defer repo.Close()
+	rep, err := replay.Again(t.Context(), repo, b, b.Chosen(), cfg)
 	if err != nil || rep.Verdict != verdict.Passed {
 		t.Fatalf("%+v, %v", rep, err)
 	}

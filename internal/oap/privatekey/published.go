@@ -52,7 +52,7 @@ var published = map[string]string{
 	"cecc1507dc1ddd7295951c290888f095adb9044d1b73d696e6df065d683bd4fc": "the number one as a seed",
 }
 
-// examples are the names of the keys of the program's own demonstration and tests: the seed of each is the SHA-256 of
+// examples are the names of the keys of the program's own tests: the seed of each is the SHA-256 of
 // its name.
 var examples = []string{
 	"ada adaa agent alpha ann aurora b1 b2 bea big bob cal cat cleo",
@@ -78,7 +78,7 @@ var ofExamples = sync.OnceValue(func() map[string]bool {
 
 var acceptsExamples atomic.Bool
 
-// AcceptExamples lets this process use the keys of the program's own examples. Only the demonstration and the tests
+// AcceptExamples lets this process use the keys of the program's own examples. Only tests
 // call it: no flag, variable or file does.
 func AcceptExamples() { acceptsExamples.Store(true) }
 

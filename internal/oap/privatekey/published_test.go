@@ -163,7 +163,7 @@ func TestExamples(t *testing.T) {
 	}
 }
 
-// The list holds each key of the demonstration and of the recorded bundles.
+// The list holds each key of the recorded bundles.
 func TestExamplesComplete(t *testing.T) {
 	files, err := filepath.Glob("../../../testdata/bundles/*")
 	if err != nil || len(files) == 0 {
@@ -171,7 +171,7 @@ func TestExamplesComplete(t *testing.T) {
 	}
 	known := strings.Fields(strings.Join(examples, " "))
 	names := regexp.MustCompile(`\b(?:listing|publish|key|by): (\w+)`)
-	for _, file := range append(files, "../../cli/demo/demo.go", "../../cli/demo/keep.go") {
+	for _, file := range files {
 		text := must.Read(t, file)
 		for _, name := range names.FindAllStringSubmatch(string(text), -1) {
 			if !slices.Contains(known, name[1]) {

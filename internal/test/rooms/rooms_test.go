@@ -55,7 +55,7 @@ var rooms = map[string]struct {
 	"cli":         {10, "lists the products and runs the command line"},
 	"cmd":         {11, ""},
 	"docs":        {0, ""}, // texts alone
-	"test":        {12, "builds worlds for tests, the demo and the benchmarks"},
+	"test":        {12, "builds worlds for tests and benchmarks"},
 	"bench":       {13, ""},
 }
 
@@ -143,8 +143,8 @@ func forbidden(from, to string) string {
 		return "only cli may import a command"
 	case room == "frame" && slices.Contains([]string{"checks", "gate", "judge"}, roomOf(ours)):
 		return "frame may not know what a command judges"
-	case roomOf(ours) == "test" && from != "internal/cli/demo" && room != "bench":
-		return "only the demo and the benchmarks may import test"
+	case roomOf(ours) == "test" && room != "bench":
+		return "only the benchmarks may import test"
 	case roomOf(ours) != "test" && levelOf(ours) >= levelOf(from):
 		return fmt.Sprintf("level %d may not import level %d", levelOf(from), levelOf(ours))
 	}
@@ -508,7 +508,7 @@ func TestRoomsTwins(t *testing.T) {
 		{"internal/verify", module + "internal/author/listing", ""},
 		{"internal/oap/proof", module + "internal/oap/signature", ""},
 		{"internal/cli", module + "internal/verify/verifycmd", ""},
-		{"internal/cli/demo", module + "internal/test/fixture", ""},
+		{"bench", module + "internal/test/fixture", ""},
 		{"internal/frame", module + "internal/report", ""},
 		{"internal/test/ghtest", "os/exec", ""},
 		{"checks", module + "internal/mirror", "level 6 may not import level 8"},

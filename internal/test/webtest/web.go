@@ -1,6 +1,6 @@
 // Package webtest serves a whole web on loopback. It has HTTPS for any host name by a certificate authority of its
 // own, RDAP over plain HTTP, and WHOIS. Pages may be honest or as hostile as a web can be. It serves
-// tests, benchmarks and the demonstration; it knows nothing of registries.
+// tests and benchmarks; it knows nothing of registries.
 package webtest
 
 import (
