@@ -1,12 +1,13 @@
 package checks
 
 import (
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 )
 
 // What is special about a check is said in its own file: the catalogue's words know no member of it.
@@ -21,14 +22,7 @@ func TestTheCatalogueIsAList(t *testing.T) {
 			}
 		}
 	}
-	list, err := os.ReadFile("all.go")
-	if err != nil {
-		t.Fatal(err)
-	}
-	words, err := os.ReadFile("check.go")
-	if err != nil {
-		t.Fatal(err)
-	}
+	list, words := must.Read(t, "all.go"), must.Read(t, "check.go")
 	names := regexp.MustCompile(`(?m)^\t(\w+),$`).FindAllSubmatch(list, -1)
 	if len(names) != len(All) {
 		t.Errorf("all.go lists %d checks, All has %d", len(names), len(All))
@@ -39,15 +33,10 @@ func TestTheCatalogueIsAList(t *testing.T) {
 		}
 	}
 	files, err := filepath.Glob("*.go")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for _, file := range files {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if !strings.HasSuffix(file, "_test.go") && strings.Contains(string(text), "func init()") {
+		text := string(must.Read(t, file))
+		if !strings.HasSuffix(file, "_test.go") && strings.Contains(text, "func init()") {
 			t.Errorf("%s has an init", file)
 		}
 	}

@@ -244,14 +244,12 @@ func TestKeysAtHead(t *testing.T) {
 	} {
 		s := newKeySearch(run)
 		s.bytes = c.bytes
-		if err := tree.Walk(func(path string, e registry.Entry) error {
+		must.OK(t, tree.Walk(func(path string, e registry.Entry) error {
 			if l, known := c.seen[path]; known || path != "b.pem" {
 				s.seen[e] = l
 			}
 			return nil
-		}); err != nil {
-			t.Fatal(err)
-		}
+		}))
 		found, err := s.atHead()
 		got := ""
 		for _, l := range found {

@@ -12,6 +12,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/receipt"
 	jsonschema "github.com/openagentprotocol-OAP/oap-gate/internal/strict/schema"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/fixture"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
 
@@ -241,9 +242,7 @@ func TestWitnessing(t *testing.T) {
 func TestReadAgain(t *testing.T) {
 	_, repo := built(t, "base: [{listing: ada}]")
 	tree, err := repo.Tree(t.Context(), "main")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	st := emptyStanding(tree)
 	if l, err := st.Listing(t.Context(), &Listed{Path: "implementations/ada.json"}); err != nil || l.Slug != "ada" {
 		t.Errorf("%v, %v", l, err)

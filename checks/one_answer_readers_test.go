@@ -17,6 +17,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/author/listing"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/did"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/fixture"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
@@ -62,13 +63,9 @@ func compareReaders(t *testing.T, repo *registry.Repository, chain []string, his
 	commit, then := chain[last], history[:last+1]
 	offline := gate.Offline(now)
 	listed, err := listing.Read(t.Context(), repo, commit, now, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	audited, err := gate.Audit(t.Context(), repo, commit, offline, gate.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for _, row := range listed.Listings {
 		want, rule := then.state("implementations/"+row.Slug+".json", now)
 		if row.Status != want || row.RefusedBy != rule {
@@ -101,13 +98,9 @@ func compareVerify(t *testing.T, repo *registry.Repository, commit string, histo
 	t.Helper()
 	now := fixture.Clock
 	web, err := gate.Local(now, served.host)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	found, err := gate.Verify(t.Context(), served.id, web, gate.VerifyOptions{Registry: repo, Rev: commit})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	codes := map[string]bool{}
 	for _, s := range found.Steps {
 		for _, f := range s.Findings {
@@ -167,9 +160,7 @@ func compareRanges(t *testing.T, repo *registry.Repository, chain []string, offl
 	to := from + 1 + r.IntN(min(3, len(chain)-1-from))
 	judged := func(base, head string) *gate.Report {
 		rep, err := gate.Check(t.Context(), repo, base, head, offline, gate.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		return rep
 	}
 	whole := judged(chain[from], chain[to])

@@ -15,6 +15,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/checks"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/revocation"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/fixture"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
@@ -242,9 +243,7 @@ func oneAnswer(t *testing.T, seed uint64) {
 	t.Helper()
 	r := rand.New(rand.NewPCG(seed, 43))
 	on, err := fixture.NewRepo(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	now := fixture.Clock
 	when, landed := now.AddDate(0, 0, -60), time.Time{}
 	files := map[string]string{"implementations/.gitkeep": "", "revocations/.gitkeep": ""}
@@ -252,9 +251,7 @@ func oneAnswer(t *testing.T, seed uint64) {
 	commit := func() (at time.Time) {
 		for path := range written {
 			if _, found := files[path]; !found {
-				if err := on.Remove(path); err != nil {
-					t.Fatal(err)
-				}
+				must.OK(t, on.Remove(path))
 			}
 		}
 		for _, path := range slices.Sorted(maps.Keys(files)) {
@@ -273,9 +270,7 @@ func oneAnswer(t *testing.T, seed uint64) {
 			on.Branch(side)
 			step(r, files, now)
 			commit()
-			if err := errors.Join(on.Checkout("main"), on.Merge(side)); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, errors.Join(on.Checkout("main"), on.Merge(side)))
 			if r.IntN(2) == 0 {
 				files = main
 			}
@@ -289,13 +284,9 @@ func oneAnswer(t *testing.T, seed uint64) {
 		}
 		history = append(history, naiveCommit{maps.Clone(files), landed})
 	}
-	if err := on.Sync(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, on.Sync())
 	repo, err := registry.Open(on.Dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer repo.Close()
 	chain, err := repo.FirstParents(t.Context(), "", "main")
 	if err != nil || len(chain) != len(history) {
@@ -305,13 +296,9 @@ func oneAnswer(t *testing.T, seed uint64) {
 	compareReaders(t, repo, chain, history, r)
 	for i, commit := range chain {
 		tree, err := repo.Tree(t.Context(), commit)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		read, err := checks.NewStanding(t.Context(), tree, func(string) bool { return true })
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		all := map[string]*checks.Standing{"read": read}
 		if i == len(chain)-1 || r.IntN(4) == 0 {
 			for name, from := range map[string]string{"followed": "", "followed from " + fmt.Sprint(i/2): chain[i/2]} {
@@ -319,12 +306,10 @@ func oneAnswer(t *testing.T, seed uint64) {
 				if from != "" {
 					ledger = checks.LedgerAt(repo, from, now)
 				}
-				if err := repo.Steps(t.Context(), from, commit, func(s *registry.Step) error {
+				must.OK(t, repo.Steps(t.Context(), from, commit, func(s *registry.Step) error {
 					_, err := ledger.Step(t.Context(), s)
 					return err
-				}); err != nil {
-					t.Fatal(err)
-				}
+				}))
 				if all[name], err = ledger.Standing(t.Context(), tree); err != nil {
 					t.Fatal(err)
 				}
@@ -352,9 +337,7 @@ func compareMarks(t *testing.T, repo *registry.Repository, chain []string, histo
 	if err == nil {
 		err = markers["half"].Start(t.Context(), tree)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	marked := map[[2]string]string{} // the content that revokes or is refused
 	wasBad := map[string]bool{}
 	set := func(at [2]string, content string) {
@@ -363,7 +346,7 @@ func compareMarks(t *testing.T, repo *registry.Repository, chain []string, histo
 		}
 	}
 	i, late := 0, false
-	if err := repo.Steps(t.Context(), "", "main", func(s *registry.Step) error {
+	must.OK(t, repo.Steps(t.Context(), "", "main", func(s *registry.Step) error {
 		files := history[i].files
 		for _, path := range slices.Sorted(maps.Keys(files)) {
 			for _, at := range revocation.Read(path, []byte(files[path])).Pins {
@@ -424,9 +407,7 @@ func compareMarks(t *testing.T, repo *registry.Repository, chain []string, histo
 		late = late || s.Commit.ID == half
 		i++
 		return nil
-	}); err != nil {
-		t.Fatal(err)
-	}
+	}))
 }
 
 // compareAnswers compares what a run says with what the rules say.

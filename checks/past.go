@@ -144,7 +144,7 @@ func (p *past) ready(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		var files []revokedFile
+		files := p.files // a Ledger added later ones
 		for _, v := range versions {
 			if v.Entry == nil || !revocation.Counts(v.Path) {
 				continue
@@ -157,6 +157,7 @@ func (p *past) ready(ctx context.Context) error {
 			files = append(files, f)
 		}
 		slices.SortStableFunc(files, func(a, b revokedFile) int { return a.number - b.number })
+		p.files, p.naming = nil, map[pin][]int{}
 		for _, f := range files { // all of them, or none after an error
 			p.revoke(f)
 		}

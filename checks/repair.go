@@ -136,12 +136,9 @@ func (r *Run) isRecord(rec *registry.Record) (bool, error) {
 	if rec.Document == nil || RecordSlug(rec.Kind, rec.Path) == "" {
 		return false, nil
 	}
-	schemas := r.Base.Schemas
-	if schemas == nil { // a Ledger keeps none
-		var err error
-		if schemas, err = r.Base.schemasOf(r.Context, r.Range.Base); err != nil {
-			return true, err
-		}
+	schemas, err := r.Base.schemasOf(r.Context, r.Range.Base)
+	if err != nil {
+		return true, err
 	}
 	s := subjectOf(rec)
 	if v := s.Revocation; v != nil &&

@@ -325,7 +325,7 @@ func (s *Subject) RevokedListing() (*registry.Listing, error) {
 	if by == nil || !did.Same(by.did, s.Revocation.RevokedByDID) {
 		return nil, err
 	}
-	return &registry.Listing{Slug: s.Revocation.Slug, ToolDID: by.did, ReceiptSHA256: by.sha256}, err
+	return &registry.Listing{Slug: s.Revocation.Slug, ToolDID: by.did, ReceiptSHA256: by.sha256}, nil
 }
 
 // slugOf returns the slug in the name of a listing's file.

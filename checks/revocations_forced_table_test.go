@@ -82,7 +82,8 @@ func TestRevocationsForced(t *testing.T) {
 			Says: []string{`2 witnesses count; a forced revocation needs 3`}},
 		{Name: "one twice", World: base, PR: "{revoke: evil, witness: [ada, bob, ada]}",
 			Want: `revocations/evil-56b689eff94bf2ac4d8226360b2f5eeea12c7e70f950518785bf9259ffa36f72.json:7:3: error: revocations: not-authorised`,
-			Says: []string{`did:web:ada.example and did:web:ada.example are not independent: they are one DID`}},
+			Says: []string{`\(with 3 peer_witness_signatures it is judged as a forced one\)`,
+				`did:web:ada.example and did:web:ada.example are not independent: they are one DID`}},
 		// none, on the owner's DID
 		{Name: "none", World: base, PR: "{revoke: evil, key: other}",
 			Want: `revocations/evil-56b689eff94bf2ac4d8226360b2f5eeea12c7e70f950518785bf9259ffa36f72.json:7:3: error: revocations: not-authorised`},

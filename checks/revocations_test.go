@@ -89,9 +89,9 @@ pr: [{revoke: ada, number: 1}, {revoke: ada, number: 2}]
 `)
 	rng, err := repo.Range(t.Context(), w.Base, w.Head)
 	must.OK(t, err)
-	st, err := NewStanding(t.Context(), rng.Base, func(string) bool { return true })
-	must.OK(t, err)
 	for _, end := range []bool{false, true} {
+		st, err := NewStanding(t.Context(), rng.Base, anyPath)
+		must.OK(t, err)
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		run := &Run{Context: t.Context(), Repo: repo, Range: rng, Base: st, Now: w.Now, Offline: true}
@@ -99,6 +99,10 @@ pr: [{revoke: ada, number: 1}, {revoke: ada, number: 2}]
 		must.OK(t, err)
 		if run.Context = ctx; end {
 			cancel()
+		}
+		out, err := runRevocationsRegistry(run)
+		if (err != nil) != end || len(out.Findings) > 0 {
+			t.Errorf("the run has ended: %t: %+v, %v", end, out, err)
 		}
 		for _, s := range subjects {
 			if out, err := runRevocations(s); (err != nil) != end || len(out.Findings) > 0 {
@@ -187,7 +191,8 @@ pr: [{revoke: ada, number: 1}]
 		t.Errorf("%+v, %v", found, err)
 	}
 	run := &Run{Context: t.Context(), Repo: repo, Base: emptyStanding(rng.Base), Now: w.Now}
-	for by, is := range map[string]bool{"did:web:eve.example": true, "did:web:bob.example": false} {
+	for by, is := range map[string]bool{"did:web:ada.example": true, "did:web:eve.example": true,
+		"did:web:bob.example": false} {
 		v := &registry.Revocation{Slug: "ada", ReceiptSHA256: at.SHA256, RevokedByDID: by}
 		s := &Subject{Run: run, Revocation: v}
 		l, err := s.RevokedListing()
@@ -197,6 +202,11 @@ pr: [{revoke: ada, number: 1}]
 	}
 	ended, end := context.WithCancel(t.Context())
 	end()
+	s := &Subject{Run: &Run{Context: ended, Repo: repo, Base: emptyStanding(rng.Base), Now: w.Now},
+		Revocation: &registry.Revocation{Slug: "ada"}}
+	if l, err := s.RevokedListing(); err == nil {
+		t.Errorf("of a run that has ended: %+v; expected an error", l)
+	}
 	if found, err := newPast(repo, w.Base, w.Now).owners(ended, at, asOf{}); err == nil {
 		t.Errorf("of a run that has ended: %+v; expected an error", found)
 	}

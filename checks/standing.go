@@ -116,7 +116,7 @@ func anyPath(string) bool { return true }
 
 // readRules reads what the tree itself says about how it is judged.
 func (st *Standing) readRules(ctx context.Context) (err error) {
-	if st.Schemas, err = readSchemas(ctx, st.Tree); err != nil {
+	if st.Schemas, err = st.schemasOf(ctx, st.Tree); err != nil {
 		return err
 	}
 	st.Policy, err = ReadPolicy(ctx, st.Tree)

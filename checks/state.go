@@ -90,9 +90,6 @@ func (st *Standing) fault(ctx context.Context, l *Listed, t *registry.Tree) (fau
 
 // schemasOf returns the schemas of a tree. It compiles those of the same files once.
 func (st *Standing) schemasOf(ctx context.Context, t *registry.Tree) (*Schemas, error) {
-	if st.Schemas != nil && t == st.Tree {
-		return st.Schemas, nil
-	}
 	key := ""
 	for _, f := range schemaFiles {
 		e, found, err := t.Entry(f.path)
@@ -153,7 +150,6 @@ func (r *Run) landing() (*past, error) {
 				if err != nil {
 					return nil, err
 				}
-				f.landed = r.Now
 				over.revoke(f)
 			case s.Listing != nil:
 				brought[s.Path] = versionOf(s.Listing, r.Now, r.Now, "", 0)
@@ -249,7 +245,7 @@ func (r *Run) refused(l *Listed, is fault, then *Moment) (rule, why string, err 
 		return "", "", err
 	case is == badDocument:
 		return byUnreadable, "cannot be read", nil
-	case is == badLayout && l.Slug != slugOf(l.Path):
+	case l.Slug != slugOf(l.Path):
 		return byLayout, fmt.Sprintf("has the slug %q, which is not that of its path", plain.Cut(l.Slug, 100)), nil
 	case is == badLayout:
 		return byLayout, "has a name, slug or tool_did that the format refuses", nil

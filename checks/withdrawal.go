@@ -38,9 +38,9 @@ func (p *past) unreadable(ctx context.Context, head *registry.Tree) ([]pathSlug,
 	if err := p.ready(ctx); err != nil {
 		return nil, err
 	}
-	known := make(map[string]*revokedFile, len(p.files))
+	read := make(map[string]bool, len(p.files)) // whether the last content of a path can be read
 	for i := range p.files {
-		known[p.files[i].path] = &p.files[i]
+		read[p.files[i].path] = p.files[i].Read
 	}
 	var out []pathSlug
 	for e, err := range head.Entries(registry.KindRevocation) {
@@ -53,15 +53,7 @@ func (p *past) unreadable(ctx context.Context, head *registry.Tree) ([]pathSlug,
 		case !isJSON(e.Path):
 			continue
 		}
-		f := known[e.Path]
-		if f == nil || f.entry != e.Entry { // a Ledger has not read what a verified commit held
-			read, err := readRevoked(p.repo, e.Path, e.Entry)
-			if err != nil {
-				return nil, err
-			}
-			f = &read
-		}
-		if !f.Read {
+		if !read[e.Path] {
 			// A file in a directory below may have the name of a record.
 			named := revocationName(registry.KindRevocation.Directory() + "/" + path.Base(e.Path))
 			out = append(out, pathSlug{strings.Clone(e.Path), named.Slug})

@@ -66,6 +66,10 @@ func TestWithdrawn(t *testing.T) {
 			"  - {commit: Move}\n  - {move: [revocations/b.json, revocations/a.json]}\n  - {commit: Move}\n" +
 			"  - {remove: revocations/a.json}\n",
 			0, "listed, revoked a.json, removed ada-PIN1-ada.json"},
+		{"revoked, edited to bob's and removed", listed + "  - {revoke: ada, path: revocations/a.json}\n" +
+			"  - {commit: Revoke}\n  - {edit: revocations/a.json, set: {/slug: bob}}\n  - {commit: Edit}\n" +
+			"  - {remove: revocations/a.json}\n",
+			0, "listed, revoked a.json, removed a.json"},
 		{"edited twice", revoked + "  - {edit: " + file + ", set: {/reason: key_compromise}}\n  - {commit: Edit}\n" +
 			"  - {edit: " + file + ", set: {/reason: voluntary_withdrawal}}\n",
 			0, "listed, revoked ada-PIN1-ada.json, removed ada-PIN1-ada.json"},
@@ -174,6 +178,14 @@ func TestWithdrawn(t *testing.T) {
 				}
 				if got != c.want {
 					t.Errorf("%s: %q; expected %q", id, got, c.want)
+				}
+				for _, r := range found.Removed {
+					tree, err := repo.Tree(t.Context(), r.Commit)
+					must.OK(t, err)
+					if text, err := tree.File(t.Context(), r.Path, 1<<16); !strings.Contains(r.Path, "/ada-") &&
+						!strings.Contains(string(text), `"ada"`) {
+						t.Errorf("%s: %s held %q, %v; expected ada's revocation", id, r.Commit, text, err)
+					}
 				}
 			}
 		})
@@ -301,6 +313,8 @@ func TestMayWitnessByState(t *testing.T) {
 			"witness-revoked", "its Receipt is revoked by revocations/a.json"},
 		{"a file that cannot be read", "  - {write: " + unread + ", text: '{'}\n  - {commit: Revoke}\n",
 			WitnessOpen, unread + " cannot be read"},
+		{"a file that can be read again", "  - {write: " + unread + ", text: '{'}\n  - {commit: Revoke}\n" +
+			"  - {write: " + unread + ", text: '{}'}\n  - {commit: Mend}\n", "", ""},
 		{"another path", "  - {move: [implementations/ada.json, implementations/a.json]}\n  - {commit: Move}\n",
 			"witness-not-listed", "its listing implementations/a.json has the slug \"ada\""},
 		{"no slug", "  - {edit: implementations/ada.json, delete: [/slug]}\n  - {commit: Edit}\n",
