@@ -85,7 +85,6 @@ func Doctor(ctx context.Context, o Options) (*verdict.Report, error) {
 	if err := v.judgeOwn(); err != nil {
 		return nil, err
 	}
-	v.compareTexts()
 	if !v.trial() {
 		v.judgeOwners()
 	}

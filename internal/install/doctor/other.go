@@ -39,7 +39,7 @@ var deeds = []struct {
 	{"approves", "approves", (*otherJob).approves, false},
 	{"merges", "merges", (*otherJob).merges, false},
 	{"reports-as-gate", "reports a check that may be the gate's", (*otherJob).reportsAsGate, false},
-	{"stranger-text", "runs a script with text that a stranger words", (*otherJob).strangerText, true},
+	{"stranger-text", "runs a script with text that a stranger words: ", (*otherJob).strangerText, true},
 	{"pushes-past-gate", "pushes to the default branch", (*otherJob).pushesPastGate, false},
 }
 
@@ -49,25 +49,31 @@ func (v *inspection) judgeOther(j *job) {
 	o := v.otherJob(j)
 	writes, found := o.secret || len(o.may) > 0, false
 	for _, d := range deeds {
-		// Another rule judges the scripts of a job that uses the gate, and the checkout of one that comments.
-		if !writes && !d.reading || j.role != noRole && d.code == "stranger-text" ||
-			j.role == commentRole && d.code == "runs-head" {
-			continue
+		switch {
+		case j.role != noRole && d.code == "stranger-text":
+			d.code = "script-injection"
+		case j.role == commentRole && d.code == "runs-head":
+			d.code = "privileged-checkout"
 		}
-		worst, at := verdict.Notice, absent
+		worst, words := verdict.Notice, d.words
+		var at *step
 		for _, s := range j.steps {
 			severity := verdict.Error
-			if !writes || d.code == "merges" && o.mayMerge(s) {
+			if !writes && d.code != "script-injection" || d.code == "merges" && o.mayMerge(s) {
 				severity = verdict.Warning
 			}
-			if severity < worst && d.done(o, s) {
-				worst, at = severity, s.ran()
+			if severity < worst && (writes || d.reading) && d.done(o, s) {
+				worst, at = severity, s
 			}
 		}
-		if at.there() {
-			found = true
-			v.add(worst, d.code, at.Pos, "", "%s, and it %s", o.describe(), d.words)
+		if at == nil {
+			continue
 		}
+		if strings.HasSuffix(words, " ") {
+			words += at.worded(j)
+		}
+		found = true
+		v.add(worst, d.code, at.ran().Pos, "", "%s, and it %s", o.describe(), words)
 	}
 	if o.event != "" && o.event != "workflow_call" && writes && !found && j.role == noRole {
 		v.add(verdict.Warning, "privileged-workflow", j.Pos, "", "%s; what it runs was not read", o.describe())
@@ -79,7 +85,7 @@ func (v *inspection) otherJob(j *job) *otherJob {
 	o := &otherJob{job: j, inspection: v}
 	secrets, _ := j.secrets()
 	o.secret = secrets != nil || j.get("secrets").text == "inherit"
-	p := j.permissions()
+	p := j.get("permissions")
 	reads := v.standing != nil && v.standing.Workflows != nil && v.standing.Workflows.Default == "read"
 	for _, scope := range scopes {
 		if p.text == "write-all" || p.get(scope).text == "write" || !p.there() && !reads {
@@ -204,23 +210,20 @@ func (o *otherJob) merges(s *step) bool {
 // reportsAsGate reports whether a step reports a check or a status under a required name, or under one that nobody can
 // read.
 func (o *otherJob) reportsAsGate(s *step) bool {
-	if !slices.Contains(o.may, "checks") && !slices.Contains(o.may, "statuses") {
-		return false
-	}
-	if s.role == noRole && slices.ContainsFunc(s.get("with").kids, func(in *node) bool {
+	of := s.role == noRole && slices.ContainsFunc(s.get("with").kids, func(in *node) bool {
 		return slices.Contains(o.deciding, in.text)
-	}) {
-		return true
+	})
+	if names := len(checkName().FindAllString(s.script, -1)); !of && checkWrite().MatchString(s.script) {
+		of = names == 0 || names > len(literal().FindAllString(s.script, -1)) ||
+			slices.ContainsFunc(o.deciding, func(name string) bool { return strings.Contains(s.script, name) })
 	}
-	names := len(checkName().FindAllString(s.script, -1))
-	return checkWrite().MatchString(s.script) && (names == 0 || names > len(literal().FindAllString(s.script, -1)) ||
-		slices.ContainsFunc(o.deciding, func(name string) bool { return strings.Contains(s.script, name) }))
+	return of && (slices.Contains(o.may, "checks") || slices.Contains(o.may, "statuses"))
 }
 
-// strangerText reports whether a stranger words text in a script, on an event that strangers cause or on a push.
+// strangerText looks whether a stranger words text in a script, on an event that strangers cause or on a push. A job
+// that uses the gate has no such script on any event.
 func (o *otherJob) strangerText(s *step) bool {
-	at, _ := s.worded(o.job)
-	return at.there() && (o.event != "" || o.w.runsOn("push"))
+	return (o.role != noRole || o.event != "" || o.w.runsOn("push")) && s.worded(o.job) != ""
 }
 
 // pushesPastGate reports whether a step pushes to the default branch of this repository by a token of its own, which

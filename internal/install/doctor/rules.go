@@ -55,7 +55,7 @@ var Rules = []verdict.Rule{
 				"drop it, or name each check"},
 			{"step-not-judged", "a step before the gate may replace it, or it calls the gate by a command line; " +
 				"nothing was decided",
-				"move it behind the gate, or into a job of its own"},
+				"use the Action for the gate, and move other steps behind it or into a job of their own"},
 			{"differs-from-init", "the file differs from what oap-gate init writes, or is missing",
 				"set the value that the fix names"},
 			{"unknown-key", "a key was not judged; nothing was decided", "drop it, or move it into a job of its own"},

@@ -47,6 +47,7 @@ var table = []row{
 	{gates, "on/pull_request*/paths* on/merge_group/paths*", unwanted, verdict.Error, "path-filter"},
 	{onCheck, "on/pull_request/types", includes("opened", "synchronize", "reopened"), verdict.Error, "event-types"},
 	{onCheck, "on/merge_group/types", includes("checks_requested"), verdict.Error, "event-types"},
+	{nil, "on/schedule/cron", fits(`\s*\S+(?:\s+\S+){4}\s*`), verdict.Warning, differs},
 	{nil, "on/*/branches on/*/branches-ignore", (*comparison).ownBranch, verdict.Error, "branch-filter"},
 	{onCheck, "on/pull_request/branches on/push/branches", (*comparison).onlyOwnBranch, verdict.Warning,
 		"other-branches"},
@@ -82,10 +83,10 @@ var table = []row{
 	{written, "job/timeout-minutes", asInitOr(fits(`|[1-9]\d+`)), verdict.Warning, differs},
 	{nil, "env/* job/env/* step/*/env/*", usual, verdict.Error, "incomplete"},
 
-	{nil, "permissions", there, verdict.Warning, "permissions"},
-	{nil, "permissions", unlike(`^write-all$`), verdict.Error, "write-permissions"},
-	{nil, "permissions/*", asInitOr(unlike(`^write$`)), verdict.Error, "write-permissions"},
-	{nil, "permissions/*", granted, verdict.Warning, differs},
+	{nil, "job/permissions", there, verdict.Warning, "permissions"},
+	{nil, "job/permissions", unlike(`^write-all$`), verdict.Error, "write-permissions"},
+	{nil, "job/permissions/*", asInitOr(unlike(`^write$`)), verdict.Error, "write-permissions"},
+	{nil, "job/permissions/*", granted, verdict.Warning, differs},
 
 	{nil, "step/*/uses", unlike(`@(?:sha256:)?0{40}(?:0{24})?$`), verdict.Error, "placeholder"},
 	{nil, "step/*/uses", ofOwner, verdict.Error, "other-owner"},
@@ -113,7 +114,7 @@ var table = []row{
 // One that is added may be there if init does not write it. Any other that is not as init writes it is a warning; it is
 // not judged if init does not write it and it is not known.
 const (
-	loose = "on/pull_request name run-name on jobs env concurrency defaults job/name job/env job/permissions " +
+	loose = "on/pull_request name run-name on jobs env concurrency defaults permissions job/name job/env " +
 		"job/steps job/environment job/concurrency job/defaults job/outputs job/strategy job/continue-on-error " +
 		"step/*/name step/*/id step/*/uses step/*/with step/*/env step/*/timeout-minutes step/*/with/retention-days"
 	added = "on/*/* step/*/with/*"
@@ -195,7 +196,7 @@ func usual(_ *comparison, k key) bool {
 }
 
 // granted reports whether a permission to write that init gives is there.
-func granted(_ *comparison, k key) bool { return k.have.there() || k.want.text != "write" }
+func granted(c *comparison, k key) bool { return k.want.text != "write" || asInit(c, k) }
 
 func ofOwner(_ *comparison, k key) bool {
 	owner, _, _ := strings.Cut(k.have.text, "/")

@@ -89,14 +89,17 @@ func (n *node) get(name string) *node {
 	return absent
 }
 
-// list returns the scalars of a sequence, or the one scalar.
+// item returns the first member of a sequence, or absent.
+func (n *node) item() *node {
+	if n.kind != yaml.SequenceNode || len(n.kids) == 0 {
+		return absent
+	}
+	return n.kids[0]
+}
+
+// list returns the scalars in the node.
 func (n *node) list() (all []string) {
-	if n.text != "" {
-		return []string{n.text}
-	}
-	for _, one := range n.kids {
-		all = append(all, one.text)
-	}
+	n.scalars(func(one *node) { all = append(all, one.text) })
 	return all
 }
 
@@ -252,6 +255,9 @@ func (v *inspection) newWorkflow(name string, data []byte) (*workflow, error) {
 	for _, one := range root.get("jobs").kids {
 		if one.key == "" {
 			continue
+		}
+		if p := root.get("permissions"); p.there() && !one.get("permissions").there() {
+			one.kids = append(one.kids, p)
 		}
 		j, weight := &job{node: one, w: w}, len(roles)-1
 		for _, s := range one.get("steps").kids {
