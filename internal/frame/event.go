@@ -94,9 +94,8 @@ func (o *Span) chooseRange(ctx context.Context, repo *registry.Repository, event
 	if o.staged {
 		head = "the index"
 	}
-	return choose.Chosen{Base: base, Staged: o.staged, How: fmt.Sprintf("base %s (%s), head %s", base[:12], how,
-			head)},
-		nil
+	how = fmt.Sprintf("base %s (%s), head %s", plain.Short(base), how, head)
+	return choose.Chosen{Base: base, Staged: o.staged, How: how}, nil
 }
 
 func (o *Span) fromEvent(ctx context.Context, repo *registry.Repository, name, path string) (choose.Chosen, error) {
@@ -142,9 +141,8 @@ func fromPullRequest(ctx context.Context, repo *registry.Repository, event any, 
 	error) {
 	sha, ref := strict.String(event, "pull_request", "head", "sha"), strict.String(event, "pull_request", "base", "ref")
 	if sha == "" || ref == "" {
-		return choose.Chosen{},
-			remedy.Errorf("run it in a workflow", "the event has pull_request.head.sha %q and pull_request.base.ref %q",
-				sha, ref)
+		return choose.Chosen{}, remedy.Errorf("give --base and --head",
+			"the event has pull_request.head.sha %q and pull_request.base.ref %q", sha, ref)
 	}
 	err := onDefault(event, anyBranch, ref, func(main string) error {
 		return remedy.Errorf(fmt.Sprintf(
@@ -212,7 +210,7 @@ func onDefault(event any, anyBranch bool, branch string, other func(main string)
 	}
 	main := strict.String(event, "repository", "default_branch")
 	if main == "" {
-		return remedy.Errorf("run it in a workflow, or give --base and --head",
+		return remedy.Errorf("give --base and --head",
 			"the event has no repository.default_branch, and the registry is the default branch")
 	}
 	if branch != main {
@@ -229,9 +227,8 @@ func fromMergeGroup(ctx context.Context, repo *registry.Repository, event any, a
 	base, head, ref := group("base_sha"), group("head_sha"), group("base_ref")
 	branch, isBranch := strings.CutPrefix(ref, "refs/heads/")
 	if base == "" || head == "" || !isBranch {
-		return choose.Chosen{}, remedy.Errorf("run it in a workflow",
-			"the event has merge_group.base_sha %q, merge_group.head_sha %q and merge_group.base_ref %q", base, head,
-			ref)
+		return choose.Chosen{}, remedy.Errorf("give --base and --head", "merge_group has base_sha %q, head_sha %q and "+
+			"base_ref %q in the event; expected two commits and refs/heads/BRANCH", base, head, ref)
 	}
 	err := onDefault(event, anyBranch, branch, func(main string) error {
 		return remedy.Errorf(fmt.Sprintf("queue it for %q", main),
@@ -243,7 +240,7 @@ func fromMergeGroup(ctx context.Context, repo *registry.Repository, event any, a
 	remote := "refs/remotes/origin/" + branch
 	if !repo.Store().HasRef(remote) {
 		return choose.Chosen{}, remedy.Errorf(
-			fmt.Sprintf("set fetch-depth: 0 on actions/checkout, or run git fetch origin %s",
+			fmt.Sprintf("git fetch origin %s, or set fetch-depth: 0 on actions/checkout",
 				plain.ShellWord("+"+ref+":"+remote)),
 			"the base branch %q of the merge queue is not in the clone", remote)
 	}
@@ -265,28 +262,29 @@ func fromMergeGroup(ctx context.Context, repo *registry.Repository, event any, a
 
 func fromPush(ctx context.Context, repo *registry.Repository, event any, anyBranch bool) (choose.Chosen, error) {
 	before, after := strict.String(event, "before"), strict.String(event, "after")
-	ref := strict.String(event, "ref")
-	if before == "" || after == "" || ref == "" {
-		return choose.Chosen{}, remedy.Errorf("run it in a workflow", "the event has before %q, after %q and ref %q",
-			before, after, ref)
+	if before == "" || after == "" {
+		return choose.Chosen{}, remedy.Errorf("give --base and --head", "the event has before %q and after %q", before,
+			after)
 	}
+	ref := strict.String(event, "ref")
 	branch, isBranch := strings.CutPrefix(ref, "refs/heads/")
 	if !isBranch {
 		branch = "" // of no branch's name
 	}
+	fix := func(branches string) string { return fmt.Sprintf("branches: [%s] below on: push", branches) }
 	err := onDefault(event, anyBranch, branch, func(main string) error {
-		return remedy.Errorf(fmt.Sprintf("branches: [%s] below on: push", main),
-			"the push goes to %q, and the registry is the default branch %q", ref, main)
+		return remedy.Errorf(fix(main), "the push goes to %q, and the registry is the default branch %q", ref, main)
 	})
+	if anyBranch {
+		branch = "'**'"
+	}
 	switch {
 	case err != nil:
 		return choose.Chosen{}, err
 	case !isBranch:
-		return choose.Chosen{}, remedy.Errorf("branches: ['**'] below on: push",
-			"the push goes to %q, which is not a branch", ref)
+		return choose.Chosen{}, remedy.Errorf(fix(branch), "the push goes to %q, which is not a branch", ref)
 	case isZeros(after):
-		return choose.Chosen{}, remedy.Errorf("push the branch again",
-			"the push deletes %q, so there is no commit to judge", ref)
+		return choose.Chosen{}, remedy.Errorf(fix(branch), "the push deletes %q, so there is no commit to judge", ref)
 	}
 	first := isZeros(before)
 	if _, err := repo.Resolve(before); !first && !errors.Is(err, gitstore.ErrNotFound) {

@@ -59,7 +59,7 @@ func Pattern(expression string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expression) })
 }
 
-var shellWord = Pattern(`^[A-Za-z0-9._/][A-Za-z0-9._/:-]*$`)
+var shellWord = Pattern(`^[A-Za-z0-9._/+][A-Za-z0-9._/:+-]*$`)
 
 // ShellWord quotes text as one word of a shell command. The result may contain control characters.
 func ShellWord(text string) string {
