@@ -56,7 +56,7 @@ func (m *Marker) Start(ctx context.Context, t *registry.Tree) error {
 // commit being 1. A ledger has judged it before, and no later one.
 func (m *Marker) Marks(ctx context.Context, number int, t *registry.Tree, changes []registry.Change) ([]Mark, error) {
 	st := m.run.Base
-	m.run.Context, st.Tree = ctx, t
+	m.run.Context, m.run.first, st.Tree = ctx, nil, t
 	if m.ledger != nil {
 		st.listings = m.ledger.state.listings
 	} else if err := m.follow(number, changes); err != nil {

@@ -40,16 +40,20 @@ type past struct {
 	versions map[string][]version                     // versions that were read, by path, oldest first
 	files    []revokedFile                            // each content of each path below revocations/
 	naming   map[pin][]int                            // numbers of the files that name a pin
-	// pins are the first version of each DID and pin, and later ones that were issued before it.
-	pins    map[pin][]version
-	revoked map[string]map[pin]bool // by folded DID: the pins that some file names and the DID had
-	first   map[string]firstPin     // by hash; nil: nobody asked
+	pins     map[pin][]version                        // those that a path had
+	revoked  map[string]map[pin][]version             // by folded DID: those of pins that some file names
+	first    map[string]tenant                        // by hash: the listing that pinned it first; nil: nobody asked
 }
 
-// firstPin is the first commit that pinned a hash, by its number, and the listing.
-type firstPin struct {
+// A tenant is a listing that has had something since the commit of that number.
+type tenant struct {
 	number int
 	path   string
+}
+
+// before reports whether a listing had it before another one. If one commit listed both, the least path is first.
+func (t tenant) before(o tenant) bool {
+	return o.path == "" || t.number < o.number || t.number == o.number && t.path < o.path
 }
 
 // A version is what a listing's path held from a commit on. It has no DID if no listing could be read there.
@@ -65,6 +69,7 @@ type version struct {
 // revokedFile is one content of a path below revocations/.
 type revokedFile struct {
 	revocation.Revocation
+	owner        string // revoked_by_did, folded
 	path, commit string
 	entry        registry.Entry
 	landed       time.Time
@@ -104,7 +109,7 @@ func newPast(repo *registry.Repository, tip string, clock time.Time) *past {
 func emptyPast() *past {
 	return &past{folders: map[registry.Kind][]registry.PathVersion{registry.Governance: nil}, // which nobody asks for
 		wanted: map[string]bool{}, versions: map[string][]version{}, naming: map[pin][]int{},
-		pins: map[pin][]version{}, revoked: map[string]map[pin]bool{}}
+		pins: map[pin][]version{}, revoked: map[string]map[pin][]version{}}
 }
 
 // over returns a past without anything of its own that lies on p.
@@ -279,12 +284,13 @@ func (p *past) want(paths ...string) {
 
 // revoke adds a file below revocations/.
 func (p *past) revoke(f revokedFile) {
+	f.owner = did.Fold(f.By)
 	p.files = append(p.files, f)
 	for _, named := range f.Pins {
 		p.naming[named] = append(p.naming[named], len(p.files)-1)
-		p.want(listingPath(named.Slug))
-		for _, v := range p.pinned(named) {
-			p.register(v.did, named)
+		if len(p.naming[named]) == 1 { // else they are registered
+			p.want(listingPath(named.Slug))
+			p.registerAll(named)
 		}
 	}
 }
@@ -292,12 +298,7 @@ func (p *past) revoke(f revokedFile) {
 // pin adds a version of a listing.
 func (p *past) pin(path string, v version) {
 	at := pin{Slug: slugOf(path), SHA256: v.sha256}
-	if !slices.ContainsFunc(p.pins[at], func(o version) bool {
-		return did.Fold(o.did) == did.Fold(v.did) && o.number <= v.number && !v.issued.Before(o.issued) &&
-			!v.dated.Before(o.dated)
-	}) {
-		p.pins[at] = append(p.pins[at], v)
-	}
+	p.pins[at] = append(p.pins[at], v)
 	p.listed(path, v)
 }
 
@@ -306,7 +307,7 @@ func (p *past) listed(path string, v version) {
 	at := pin{Slug: slugOf(path), SHA256: v.sha256}
 	for o := p; o != nil; o = o.under {
 		if len(o.naming[at]) > 0 {
-			p.register(v.did, at)
+			p.register(v, at)
 		}
 	}
 }
@@ -317,19 +318,30 @@ func (p *past) notePin(path string, v version) {
 		return
 	}
 	if _, found := p.first[v.sha256]; !found {
-		p.first[v.sha256] = firstPin{v.number, path}
+		p.first[v.sha256] = tenant{v.number, path}
 	}
 }
 
-func (p *past) register(id string, at pin) {
-	folded := did.Fold(id)
-	if p.revoked[folded] == nil {
-		p.revoked[folded] = map[pin]bool{}
+// register notes that a version had a pin that some file names.
+func (p *past) register(v version, at pin) {
+	id := did.Fold(v.did)
+	if v.did == "" { // nobody's
+		return
 	}
-	p.revoked[folded][at] = true
+	if p.revoked[id] == nil {
+		p.revoked[id] = map[pin][]version{}
+	}
+	p.revoked[id][at] = append(p.revoked[id][at], v)
 }
 
-// pinned returns the versions under a slug that had a hash, the first of each DID at least.
+// registerAll registers all versions that had a pin.
+func (p *past) registerAll(at pin) {
+	for _, v := range p.pinned(at) {
+		p.register(v, at)
+	}
+}
+
+// pinned returns the versions under a slug that had a hash.
 func (p *past) pinned(at pin) []version {
 	var out []version
 	for ; p != nil; p = p.under {
@@ -350,44 +362,53 @@ func (p *past) pinned(at pin) []version {
 // A file acts on each DID that the slug listed with the hash. One that an owner wrote acts only on the DID of that
 // owner: the former and the next holder of a slug have no power over each other.
 func (p *past) acting(at pin, id string, as asOf) (by *revokedFile, issued time.Time) {
-	owners := p.holders(at, as)
-	mine := indexOf(owners, id)
-	if mine < 0 {
-		return nil, issued
-	}
-	for o := p; o != nil; o = o.under {
+	issued, had := p.issued(at, id, as)
+	for o := p; had && o != nil; o = o.under {
 		for _, i := range o.naming[at] {
 			f := &o.files[i]
-			own := indexOf(owners, did.Fold(f.By))
-			if !as.counts(f.number) || as.cause && f.Excused() || own >= 0 && own != mine && f.Read && !f.Forced {
+			if !as.counts(f.number) || as.cause && f.Excused() || by != nil && !f.before(by) {
 				continue
 			}
-			if by == nil || f.before(by) {
-				by = f
+			if f.Read && !f.Forced && f.owner != id {
+				if _, another := p.issued(at, f.owner, as); another {
+					continue
+				}
+			}
+			by = f
+		}
+	}
+	return by, issued
+}
+
+// issued returns when the earliest version was issued by which a DID had a pin that some file names, if it had it.
+func (p *past) issued(at pin, id string, as asOf) (first time.Time, had bool) {
+	for ; p != nil; p = p.under {
+		for _, v := range p.revoked[id][at] {
+			if as.counts(v.number) && (!had || as.issued(v).Before(first)) {
+				first, had = as.issued(v), true
 			}
 		}
 	}
-	return by, as.issued(owners[mine])
+	return first, had
 }
 
 // holders returns the versions that had a hash under a slug, the earliest of each DID. One without a DID is nobody's.
 func (p *past) holders(at pin, as asOf) (out []version) {
+	of := map[string]int{} // by folded DID: its index
 	for _, v := range p.pinned(at) {
-		i := indexOf(out, did.Fold(v.did))
+		if v.did == "" || !as.counts(v.number) {
+			continue
+		}
+		i, known := of[did.Fold(v.did)]
 		switch {
-		case v.did == "" || !as.counts(v.number):
-		case i < 0:
+		case !known:
+			of[did.Fold(v.did)] = len(out)
 			out = append(out, v)
 		case as.issued(v).Before(as.issued(out[i])):
 			out[i] = v
 		}
 	}
 	return out
-}
-
-// indexOf returns the index of the version of a folded DID, or -1.
-func indexOf(all []version, folded string) int {
-	return slices.IndexFunc(all, func(v version) bool { return did.Fold(v.did) == folded })
 }
 
 // revokedBy returns the file that revokes a Receipt of a DID, or nil: one that acts on the DID and names the hash, or
@@ -428,11 +449,10 @@ func (p *past) pinnedBefore(ctx context.Context, number int) (func(sha256 []byte
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.first == nil {
-		first := map[string]firstPin{}
+		first := map[string]tenant{}
 		note := func(path string, v version) {
-			if was, found := first[v.sha256]; !found || v.number < was.number ||
-				v.number == was.number && path < was.path {
-				first[v.sha256] = firstPin{v.number, path}
+			if is := (tenant{v.number, path}); is.before(first[v.sha256]) {
+				first[v.sha256] = is
 			}
 		}
 		if err := p.followAll(ctx); err != nil {

@@ -3,7 +3,6 @@ package checks
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -162,9 +161,7 @@ func (r *Run) landing() (*past, error) {
 			over.pin(path, v)
 		}
 		for named := range over.naming {
-			for _, v := range over.pinned(named) {
-				over.register(v.did, named)
-			}
+			over.registerAll(named)
 		}
 		return over, nil
 	})
@@ -280,39 +277,49 @@ func outside(l *Listed, now time.Time) string {
 // hadFirst returns the path of another listing that had the DID of a listing first, and is not refused itself; empty if
 // no other one had it first.
 func (r *Run) hadFirst(l *Listed) (string, error) {
-	all := r.Base.ByDID(l.ToolDID)
+	first, err := r.firstOf(l.ToolDID)
+	if err != nil || first.path == "" || first.path == l.Path {
+		return "", err
+	}
+	since, err := r.since(l, nil) // the schema or the window may refuse it, which the other one need not know
+	if (tenant{since.number, l.Path}).before(first) {
+		return "", err
+	}
+	return first.path, err
+}
+
+// firstOf returns the listing of the base tree that has had a DID first, of those that are not refused by themselves.
+// It returns none if not more than one listing has the DID. Each DID is looked for once.
+func (r *Run) firstOf(id string) (first tenant, err error) {
+	folded := did.Fold(id)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if known, found := r.first[folded]; found {
+		return known, nil
+	}
+	all := r.Base.listings.byDID(folded)
 	if len(all) < 2 {
-		return "", nil
+		return first, nil
 	}
-	type holder struct {
-		path  string
-		since int
-	}
-	var holders []holder
 	for _, o := range all {
-		if o.Path != l.Path {
-			is, err := r.Base.fault(r.Context, o, r.Base.Tree)
-			if err != nil {
-				return "", err
-			}
-			if is != sound || outside(o, r.Now) != "" {
-				continue
-			}
+		is, err := r.Base.fault(r.Context, o, r.Base.Tree)
+		if err != nil {
+			return first, err
+		}
+		if is != sound || outside(o, r.Now) != "" {
+			continue
 		}
 		since, err := r.since(o, nil)
 		if err != nil {
-			return "", err
+			return first, err
 		}
-		holders = append(holders, holder{o.Path, since.number})
-	}
-	first := slices.MinFunc(holders, func(a, b holder) int {
-		if a.since != b.since {
-			return a.since - b.since
+		if t := (tenant{since.number, o.Path}); t.before(first) {
+			first = t
 		}
-		return strings.Compare(a.path, b.path)
-	})
-	if first.path == l.Path {
-		return "", nil
 	}
-	return first.path, nil
+	if r.first == nil {
+		r.first = map[string]tenant{}
+	}
+	r.first[folded] = first
+	return first, nil
 }

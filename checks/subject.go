@@ -52,6 +52,7 @@ type Run struct {
 
 	mu     sync.Mutex
 	shared map[claim]sharing // see others
+	first  map[string]tenant // see firstOf
 }
 
 // once is what a run works out when it is first asked for.
