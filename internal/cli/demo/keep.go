@@ -81,12 +81,10 @@ func keep(sys frame.IO, dir string) (err error) {
 			}
 		}
 	}
-	upstream := filepath.Join(dir, "upstream.git")
-	if err := commit(upstream, listings, began); err != nil {
-		return err
-	}
-	if err := os.CopyFS(filepath.Join(dir, "fork.git"), os.DirFS(upstream)); err != nil {
-		return err
+	for _, clone := range []string{"upstream.git", "fork.git"} {
+		if err := commit(filepath.Join(dir, clone), listings, began); err != nil {
+			return err
+		}
 	}
 	text := commands(dir, candidate)
 	if err := write(filepath.Join(dir, "README"), []byte(text)); err != nil {
