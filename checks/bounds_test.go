@@ -539,7 +539,7 @@ func TestDocuments(t *testing.T) {
 		known := &evidence.Witness{}
 		known.DIDDocument.State, known.Receipt.State = c.did, c.receipt
 		known.Receipt.Code, known.Receipt.From = c.code, c.from
-		if got, why := documents(known); got != c.want || (why == "") != (c.want == counts) {
+		if got, why, _ := documents(known, fixture.Clock); got != c.want || (why == "") != (c.want == counts) {
 			t.Errorf("%s: %d, %q; expected %d", c.name, got, why, c.want)
 		}
 	}

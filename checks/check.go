@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/did"
@@ -201,16 +200,16 @@ func deferTo(s *Subject, owner, pointer, code, message string) verdict.Outcome {
 // unobtained says what happens to a check where evidence is not there: the first of these kinds that is missing.
 func unobtained(s *Subject, kinds ...evidence.Kind) (out verdict.Outcome, missing bool) {
 	for _, k := range kinds {
-		state, code, message := s.Facts.State(k)
+		found := s.Facts.Of(k)
 		owner := s.Run.owner(k)
-		switch state {
+		switch found.State {
 		case evidence.Obtained:
 			continue
 		case evidence.Absent, evidence.Invalid:
-			return deferTo(s, owner, "", code, fmt.Sprintf("needs the %s: %s", k, message)), true
+			return deferTo(s, owner, "", found.Code, fmt.Sprintf("needs the %s: %s", k, found.Message)), true
 		}
 		if !s.Run.Selected(owner) {
-			out.Doubtf(s, "", code, "needs the %s: %s", k, message).WithFix("%s", evidence.OpenFix(state, code))
+			retry(out.Doubtf(s, "", found.Code, "needs the %s: %s", k, found.Message), found.Retry(s.Run.Now))
 		}
 		out.Doubtful = fmt.Sprintf("needs the %s, which could not be fetched: see %s", k, owner)
 		return out, true
@@ -254,15 +253,14 @@ func report[T any](o *verdict.Outcome, s *Subject, pointer string, found evidenc
 	case found.State == evidence.Obtained:
 		return nil
 	case found.State.Open():
-		f := o.Doubtf(s, pointer, found.Code, "%s", message).
-			WithFix("%s", cmp.Or(found.Fix, evidence.OpenFix(found.State, found.Code)))
-		if n := len(found.From); n > 0 && found.From[n-1].RetryAfter > 0 {
-			at := s.Run.Now.Add(min(time.Duration(found.From[n-1].RetryAfter)*time.Second, 24*time.Hour))
-			f.WithFix("try again after %s", stamp(at)).Until(at)
-		}
-		return f
+		return retry(o.Doubtf(s, pointer, found.Code, "%s", message), found.Retry(s.Run.Now))
 	}
 	return o.Errorf(s, pointer, found.Code, "%s", message).WithFix("%s", cmp.Or(found.Fix, fix))
+}
+
+// retry sets what may decide a finding of evidence that is open.
+func retry(f *verdict.Finding, r evidence.Retry) *verdict.Finding {
+	return f.WithFix("%s", r.Fix).Until(r.At)
 }
 
 // didFix returns the fix of a new listing whose tool_did is not the one that Manifest and Receipt both name: theirs.

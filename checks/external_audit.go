@@ -218,9 +218,9 @@ func auditorKey(o *verdict.Outcome, s *Subject, r *receipt.Receipt, key string) 
 		}
 		switch doc := known.DIDDocument; {
 		case doc.State.Open():
-			o.Doubtf(s, at, "audit-open", "cannot compare external_audit.auditor_did %q with the keys of peer "+
+			retry(o.Doubtf(s, at, "audit-open", "cannot compare external_audit.auditor_did %q with the keys of peer "+
 				"witness %q: its DID Document could not be fetched: %s",
-				text, w.DID, located(doc)).WithFix("try again").Rests(verdict.World)
+				text, w.DID, located(doc)), doc.Retry(s.Run.Now)).Rests(verdict.World)
 		case doc.State == evidence.Obtained && slices.Contains(doc.Value.Material, key):
 			o.Errorf(s, at, "audit-witness-key", "external_audit.auditor_did %q is a key of peer witness %q of this "+
 				"Receipt", text, w.DID).

@@ -18,7 +18,7 @@ func TestExternalAuditAuditor(t *testing.T) {
 `
 		otherKey = `pr: [{listing: nova, level: L5, witness: [ada, bob, cyd], auditor: "did:key:z6MknqQzWtovxH6aMMo2AKKsCPPwA4E6zzWHXidUtKLSUJgD"}]
 `
-		dan503 = `web: [{url: "https://dan.example/.well-known/did.json", status: 503}]
+		dan503 = `web: [{url: "https://dan.example/.well-known/did.json", status: 503, header: {retry-after: "3600"}}]
 `
 		nova503 = `web: [{url: "https://nova.example/.well-known/did.json", status: 503}]
 `
@@ -131,7 +131,8 @@ implementations/nova.json:12:3: notice: domain-age: provisional`},
 ` + dan503,
 			Want: `
 implementations/nova.json:7:3: warning: peer-witnesses: witness-evidence
-implementations/nova.json:6:3: inconclusive: external-audit: audit-open`},
+implementations/nova.json:6:3: inconclusive: external-audit: audit-open`,
+			Says: []string{`(?s)external-audit: [^\n]*\n *fix: try again after 2026-06-01T13:00:00Z`}},
 		{Name: "four, dan 503",
 			World: base + `pr: [{listing: nova, level: L5, witness: [ada, bob, cyd, dan]}]
 ` + dan503,

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
@@ -19,7 +20,7 @@ func independence(s *Subject, w *witness, known *evidence.Witness, id string) er
 	switch {
 	case w.dependence != "":
 	case m.State.Open():
-		w.doubt = "its Manifest could not be fetched: " + located(m)
+		w.doubt, w.may = "its Manifest could not be fetched: "+located(m), m.Retry(s.Run.Now)
 	case m.State != evidence.Obtained:
 		w.dependence = "its Manifest: " + located(m)
 	case !did.Same(m.Value.ToolDID, id):
@@ -37,7 +38,7 @@ func independence(s *Subject, w *witness, known *evidence.Witness, id string) er
 			return err
 		}
 	}
-	w.witnessed(known)
+	w.witnessed(known, s.Run.Now)
 	return nil
 }
 
@@ -50,17 +51,17 @@ func (w *witness) publishedBy(s *Subject, m *manifest.Manifest) {
 
 // witnessed checks that the reference server, which may have been admitted under the bootstrap rule, has a witness by
 // now.
-func (w *witness) witnessed(known *evidence.Witness) {
+func (w *witness) witnessed(known *evidence.Witness, now time.Time) {
 	own := known.Receipt.Value
-	doubt := ""
+	doubt, may := "", evidence.Retry{}
 	for _, p := range own.PeerWitnesses {
 		peer := known.Witnesses[p.DID]
 		if peer == nil || p.Alg != "EdDSA" || did.Alike(p.DID, w.did) {
 			continue
 		}
-		switch how, why := documents(peer); {
+		switch how, why, later := documents(peer, now); {
 		case how == unsure:
-			doubt = "its own witness " + p.DID + ": " + why
+			doubt, may = "its own witness "+p.DID+": "+why, later
 		case how == counts:
 			v := receipt.VerifyImplementation(peer.Receipt.Value, peer.DIDDocument.Value, p.DID)
 			if v.Verified() && own.WitnessedBy(v.Keys, p.Signature) {
@@ -69,7 +70,7 @@ func (w *witness) witnessed(known *evidence.Witness) {
 		}
 	}
 	if doubt != "" {
-		w.doubt = doubt
+		w.doubt, w.may = doubt, may
 		return
 	}
 	w.dependence = "its own Receipt carries no witness that verifies, as only the reference server's may, so it " +

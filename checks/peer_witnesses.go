@@ -116,7 +116,7 @@ func noSuchLevel(s *Subject) verdict.Outcome {
 
 func level4(o verdict.Outcome, s *Subject, all []witness) verdict.Outcome {
 	const at = "/conformance_level"
-	counted, open := 0, ""
+	counted, open, may := 0, "", evidence.Retry{}
 	for _, w := range all {
 		switch w.weight {
 		case counts:
@@ -127,7 +127,7 @@ func level4(o verdict.Outcome, s *Subject, all []witness) verdict.Outcome {
 					WithFix("have a witness on another domain sign").Rests(verdict.World)
 			}
 		case unsure:
-			open = w.did + ": " + w.why
+			open, may = w.did+": "+w.why, w.may
 		}
 	}
 	entries(&o, s, all)
@@ -138,8 +138,7 @@ func level4(o verdict.Outcome, s *Subject, all []witness) verdict.Outcome {
 	case counted > 0:
 		o.Verified = "the signature of " + plain.Count(counted, "witness") + " verified"
 	case open != "" && exempt.Has(verdict.Error):
-		o.Doubtf(s, at, WitnessOpen, "no witness counts yet, and one may: %s", open).WithFix("try again").
-			Rests(verdict.World)
+		retry(o.Doubtf(s, at, WitnessOpen, "no witness counts yet, and one may: %s", open), may).Rests(verdict.World)
 	case exempt.Has(verdict.Error) && len(revokedSince(all)) > 0:
 		lostWitnesses(&o, s, all)
 	default:
@@ -169,9 +168,9 @@ func level5(o verdict.Outcome, s *Subject, all []witness) verdict.Outcome {
 	case sure >= quorum:
 		o.Verified = "the signatures of three independent witnesses verified"
 	case possible >= quorum:
-		o.Doubtf(s, at, WitnessOpen, "%d of the %d independent witnesses that L5 needs count; others could not be "+
-			"judged: %s", sure, quorum, cmp.Or(firstOpen(all), firstDependence(all))).
-			WithFix("try again").Rests(verdict.World)
+		why, may := firstOpen(all)
+		retry(o.Doubtf(s, at, WitnessOpen, "%d of the %d independent witnesses that L5 needs count; others could not "+
+			"be judged: %s", sure, quorum, why), may).Rests(verdict.World)
 	case possible+len(revokedSince(all)) >= quorum:
 		lostWitnesses(&o, s, all)
 	default:
@@ -201,7 +200,7 @@ func entries(o *verdict.Outcome, s *Subject, all []witness) {
 		w := &all[i]
 		name, only5 := fmt.Sprintf("peer witness %q", plain.Cut(w.did, 200)), w.weight == counts
 		is := w.worth(s.Listing.Level.Base() == 5)
-		verb, fix := "does not count", "remove the entry, or have a listed witness sign"
+		verb, may := "does not count", evidence.Retry{Fix: "remove the entry, or have a listed witness sign"}
 		switch {
 		case is.Counts:
 			continue
@@ -211,23 +210,24 @@ func entries(o *verdict.Outcome, s *Subject, all []witness) {
 					"new bytes")
 			continue
 		case is.Open && only5:
-			verb, fix = "may not count towards L5", "try again"
+			verb, may = "may not count towards L5", is.May
 		case is.Open:
-			verb, fix = "could not be judged", "try again"
+			verb, may = "could not be judged", is.May
 		case only5:
-			verb, fix = "does not count towards L5", "have an independent witness sign"
+			verb, may = "does not count towards L5", anotherWitness
 		}
-		o.Warnf(s, at, is.Code, "%s %s: %s", name, verb, is.Why).WithFix("%s", fix).Rests(verdict.World)
+		retry(o.Warnf(s, at, is.Code, "%s %s: %s", name, verb, is.Why), may).Rests(verdict.World)
 	}
 }
 
-func firstOpen(all []witness) string {
+// firstOpen returns why not all witnesses are decided, and what decides it.
+func firstOpen(all []witness) (why string, may evidence.Retry) {
 	for i := range all {
 		if is := all[i].worth(true); is.Open {
-			return all[i].did + ": " + is.Why
+			return all[i].did + ": " + is.Why, is.May
 		}
 	}
-	return ""
+	return firstDependence(all), anotherWitness
 }
 
 func firstDependence(all []witness) string {
@@ -275,9 +275,8 @@ func bootstrap(o *verdict.Outcome, s *Subject) {
 		doc := s.Facts.Maintainers[m]
 		switch {
 		case doc.State.Open():
-			o.Doubtf(s, at, "cosigner-open", "the DID Document of maintainer %s could not be fetched: %s", m,
-				doc.Message).
-				WithFix("try again").Rests(verdict.World)
+			retry(o.Doubtf(s, at, "cosigner-open", "the DID Document of maintainer %s could not be fetched: %s", m,
+				doc.Message), doc.Retry(s.Run.Now)).Rests(verdict.World)
 		case doc.State != evidence.Obtained:
 			o.Errorf(s, at, "cosigner-document", "maintainer %s: %s", m, doc.Message).
 				WithFix("have the maintainer serve a DID Document").Rests(verdict.World)

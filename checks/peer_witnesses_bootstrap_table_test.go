@@ -90,8 +90,9 @@ web:
 			World: policy + base + signed + `web: [{url: "https://mia.example/.well-known/did.json", status: 404}]`,
 			Want:  `implementations/nova.json:6:3: error: peer-witnesses: cosigner-document`},
 		{Name: "policy, signed, maintainer 503",
-			World: policy + base + signed + `web: [{url: "https://mia.example/.well-known/did.json", status: 503}]`,
-			Want:  `implementations/nova.json:6:3: inconclusive: peer-witnesses: cosigner-open`},
+			World: policy + base + signed + `web: [{url: "https://mia.example/.well-known/did.json", status: 503, header: {retry-after: "3600"}}]`,
+			Want:  `implementations/nova.json:6:3: inconclusive: peer-witnesses: cosigner-open`,
+			Says:  []string{`fix: try again after 2026-06-01T13:00:00Z`}},
 		// a witness that cannot be judged takes nothing from the exemption
 		{Name: "policy, signed and witnessed, witness 503",
 			World: policy + base + `pr: [{listing: nova, level: L4, co_signers: [mia, moe], witness: [ada]}]

@@ -70,16 +70,18 @@ implementations/nova.json:7:3: warning: peer-witnesses: witness-receipt`},
 			Want: `
 implementations/nova.json:6:3: inconclusive: peer-witnesses: witness-open
 implementations/nova.json:7:3: warning: peer-witnesses: witness-evidence`,
-			Says: []string{`did:web:ada.example: its own Receipt: the served bytes have SHA-256 `}},
+			Says: []string{`did:web:ada.example: its own Receipt: the served bytes have SHA-256 `,
+				`fix: have the witness fix it, or have another sign`}},
 		{Name: "one, receipt 503", World: base + one + receipt503,
 			Want: `
 implementations/nova.json:6:3: inconclusive: peer-witnesses: witness-open
 implementations/nova.json:7:3: warning: peer-witnesses: witness-evidence`},
 		{Name: "one, did 503",
-			World: base + one + `web: [{url: "https://ada.example/.well-known/did.json", status: 503}]`,
+			World: base + one + `web: [{url: "https://ada.example/.well-known/did.json", status: 503, header: {retry-after: "3600"}}]`,
 			Want: `
 implementations/nova.json:6:3: inconclusive: peer-witnesses: witness-open
-implementations/nova.json:7:3: warning: peer-witnesses: witness-evidence`},
+implementations/nova.json:7:3: warning: peer-witnesses: witness-evidence`,
+			Says: []string{`(?s)fix: try again after 2026-06-01T13:00:00Z.*fix: try again after 2026-06-01T13:00:00Z`}},
 		// if two documents cannot be fetched, the finding names the first
 		{Name: "one, did and receipt 503",
 			World: base + one + receipt503 + `  - {url: "https://ada.example/.well-known/did.json", status: 503}

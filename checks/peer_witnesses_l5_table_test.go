@@ -51,7 +51,7 @@ func TestPeerWitnessesL5(t *testing.T) {
 `
 		two = `pr: [{listing: nova, level: L5, witness: [ada, bob]}]
 `
-		manifest503 = `web: [{url: "https://ada.example/.well-known/oap-tool.json", status: 503}]
+		manifest503 = `web: [{url: "https://ada.example/.well-known/oap-tool.json", status: 503, header: {retry-after: "3600"}}]
 `
 		receipt503 = `web: [{url: "https://ada.example/oap-conformance-receipt.json", status: 503}]
 `
@@ -213,7 +213,8 @@ implementations/nova.json:4:3: warning: domain-age: age-of-host`,
 implementations/nova.json:6:3: inconclusive: peer-witnesses: witness-open
 implementations/nova.json:7:3: warning: peer-witnesses: witness-open
 implementations/nova.json:6:3: notice: external-audit: audit-declared`,
-			Says: []string{`"did:web:ada.example" may not count towards L5: its Manifest could not be fetched`}},
+			Says: []string{`"did:web:ada.example" may not count towards L5: its Manifest could not be fetched`,
+				`(?s)fix: try again after 2026-06-01T13:00:00Z.*fix: try again after 2026-06-01T13:00:00Z`}},
 		{Name: "four others, manifest 503",
 			World: threeWitnesses + l5("witness: [ada, bob, cyd, dan]", "dan") + manifest503, Want: `
 implementations/nova.json:7:3: warning: peer-witnesses: witness-open

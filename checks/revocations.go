@@ -1,7 +1,6 @@
 package checks
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -236,8 +235,8 @@ func authority(o verdict.Outcome, s *Subject, owners []version, owner string,
 			o.Errorf(s, pointer, is.Code, "%s is listed, but %s", name, is.Why).
 				WithFix("remove that entry: no signature covers peer_witness_signatures").Rests(verdict.World)
 		case is.Open:
-			o.Warnf(s, pointer, WitnessOpen, "%s could not be judged: %s", name, is.Why).
-				WithFix("try again").Rests(verdict.World).WithValue(AnotherTry)
+			retry(o.Warnf(s, pointer, WitnessOpen, "%s could not be judged: %s", name, is.Why), is.May).
+				Rests(verdict.World).WithValue(AnotherTry)
 		default:
 			o.Warnf(s, pointer, "witness-not-counted", "%s does not count: %s", name, is.Why).
 				WithFix("have a listed, independent witness sign").Rests(verdict.World)
@@ -259,13 +258,13 @@ func authority(o verdict.Outcome, s *Subject, owners []version, owner string,
 			WithFix("leave the file out: nothing depends on it, or have a maintainer push it").
 			Rests(verdict.World).WithValue(MoreSignatures)
 	case selfDoubt != "":
-		o.Doubtf(s, at, "owner-open", "the DID Document of %s could not be fetched: %s", owner, selfDoubt).
-			WithFix("try again").Rests(verdict.World).WithValue(MoreSignatures)
+		retry(o.Doubtf(s, at, "owner-open", "the DID Document of %s could not be fetched: %s", owner, selfDoubt),
+			s.Facts.DIDDocument.Retry(s.Run.Now)).Rests(verdict.World).WithValue(MoreSignatures)
 	case possible >= quorum:
-		o.Doubtf(s, "/peer_witness_signatures", WitnessOpen,
-			"%d of %d independent witnesses count; others could not be judged: %s", sure, quorum,
-			cmp.Or(firstOpen(all), firstDependence(all))).
-			WithFix("try again").Rests(verdict.World).WithValue(MoreSignatures)
+		why, may := firstOpen(all)
+		retry(o.Doubtf(s, "/peer_witness_signatures", WitnessOpen,
+			"%d of %d independent witnesses count; others could not be judged: %s", sure, quorum, why), may).
+			Rests(verdict.World).WithValue(MoreSignatures)
 	default:
 		message := fmt.Sprintf("not signed by the owner (%s), and %s; a forced revocation needs %d independent "+
 			"witnesses", selfWhy,

@@ -176,10 +176,11 @@ revocations/evil-56b689eff94bf2ac4d8226360b2f5eeea12c7e70f950518785bf9259ffa36f7
 revocations/evil-56b689eff94bf2ac4d8226360b2f5eeea12c7e70f950518785bf9259ffa36f72.json:12:3: inconclusive: revocations: witness-open
 revocations/evil-56b689eff94bf2ac4d8226360b2f5eeea12c7e70f950518785bf9259ffa36f72.json:13:5: warning: revocations: witness-open`},
 		{Name: "three, ada manifest 503",
-			World: base + three + `web: [{url: "https://ada.example/.well-known/oap-tool.json", status: 503}]`,
+			World: base + three + `web: [{url: "https://ada.example/.well-known/oap-tool.json", status: 503, header: {retry-after: "3600"}}]`,
 			Want: `
 revocations/evil-56b689eff94bf2ac4d8226360b2f5eeea12c7e70f950518785bf9259ffa36f72.json:12:3: inconclusive: revocations: witness-open
-revocations/evil-56b689eff94bf2ac4d8226360b2f5eeea12c7e70f950518785bf9259ffa36f72.json:13:5: warning: revocations: witness-open`},
+revocations/evil-56b689eff94bf2ac4d8226360b2f5eeea12c7e70f950518785bf9259ffa36f72.json:13:5: warning: revocations: witness-open`,
+			Says: []string{`(?s)fix: try again after 2026-06-01T13:00:00Z.*fix: try again after 2026-06-01T13:00:00Z`}},
 		// ... which decides nothing where three others count, or no three could
 		{Name: "four, ada 503",
 			World: base + `  - {listing: dan, level: L4, witness: [bob]}

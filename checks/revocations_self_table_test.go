@@ -129,8 +129,9 @@ web:
 			World: base + honest + `web: [{edit: "https://eve.example/.well-known/did.json", set: {/id: "did:web:else.example"}}]`,
 			Want:  `revocations/eve-6cc6e029f37950573adefc72ee978473693918e13deb4d6c84281cab8b79f4dc.json:7:3: error: revocations: not-authorised`},
 		{Name: "honest, did 503",
-			World: base + honest + `web: [{url: "https://eve.example/.well-known/did.json", status: 503}]`,
-			Want:  `revocations/eve-6cc6e029f37950573adefc72ee978473693918e13deb4d6c84281cab8b79f4dc.json:7:3: inconclusive: revocations: owner-open`},
+			World: base + honest + `web: [{url: "https://eve.example/.well-known/did.json", status: 503, header: {retry-after: "3600"}}]`,
+			Want:  `revocations/eve-6cc6e029f37950573adefc72ee978473693918e13deb4d6c84281cab8b79f4dc.json:7:3: inconclusive: revocations: owner-open`,
+			Says:  []string{`fix: try again after 2026-06-01T13:00:00Z`}},
 		// neither Receipt nor Manifest of the owner is asked for
 		{Name: "honest, all else gone",
 			World: base + honest + `web:

@@ -340,7 +340,7 @@ func TestFirstOpen(t *testing.T) {
 		{[]witness{sure, bad, doubted, open}, "did:web:b.example: no Manifest"},
 		{[]witness{sure, open, doubted}, "did:web:c.example: no answer"},
 	} {
-		if got := firstOpen(c.all); got != c.want {
+		if got, _ := firstOpen(c.all); got != c.want {
 			t.Errorf("%q; expected %q", got, c.want)
 		}
 	}

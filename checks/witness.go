@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
@@ -35,7 +36,8 @@ type witness struct {
 	slug   string // slug of the listing by which it may witness
 	weight weight
 	code   string
-	why    string // where it does not simply count
+	why    string         // where it does not simply count
+	may    evidence.Retry // what decides whether it counts, where that is open
 	// revoked says that it counted when the listing was merged, and that its Receipt was revoked for cause since.
 	revoked bool
 
@@ -51,11 +53,12 @@ type witness struct {
 
 // Witnessing is what the signature of one witness is worth.
 type Witnessing struct {
-	Counts    bool   // it counts
-	Open      bool   // it may count; another try decides
-	Unsigned  bool   // it would count if it verified
-	Code, Why string // why it does not count, or may not
-	Near      string // registrable domain that the witness shares with the candidate; the signature counts all the same
+	Counts    bool           // it counts
+	Open      bool           // it may count; another try decides
+	Unsigned  bool           // it would count if it verified
+	Code, Why string         // why it does not count, or may not
+	May       evidence.Retry // decides it, if it is Open
+	Near      string         // registrable domain that it shares with the candidate; the signature counts all the same
 }
 
 // worth returns what a witness's signature is worth. L5 and a forced revocation require a witness that is independent
@@ -63,11 +66,12 @@ type Witnessing struct {
 func (w *witness) worth(independent bool) Witnessing {
 	switch {
 	case w.weight != counts:
-		return Witnessing{Open: w.weight == unsure, Unsigned: w.weight == broken, Code: w.code, Why: w.why}
+		return Witnessing{Open: w.weight == unsure, Unsigned: w.weight == broken, Code: w.code, Why: w.why,
+			May: w.may}
 	case independent && w.dependence != "":
 		return Witnessing{Code: "witness-not-independent", Why: w.dependence}
 	case independent && w.doubt != "":
-		return Witnessing{Open: true, Code: WitnessOpen, Why: w.doubt}
+		return Witnessing{Open: true, Code: WitnessOpen, Why: w.doubt, May: w.may}
 	}
 	return Witnessing{Counts: true, Near: w.near}
 }
@@ -81,9 +85,10 @@ func (s *Subject) Witnessing() ([]Witnessing, error) {
 	}
 	out := make([]Witnessing, len(r.Value.PeerWitnesses))
 	for _, k := range peerWitnesses.Needs(s) {
-		if state, _, message := s.Facts.State(k); state != evidence.Obtained {
+		if found := s.Facts.Of(k); found.State != evidence.Obtained {
 			for i := range out {
-				out[i] = Witnessing{Open: true, Code: WitnessOpen, Why: fmt.Sprintf("needs the %s: %s", k, message)}
+				out[i] = Witnessing{Open: true, Code: WitnessOpen, May: found.Retry(s.Run.Now),
+					Why: fmt.Sprintf("needs the %s: %s", k, found.Message)}
 			}
 			return out, nil
 		}
@@ -117,6 +122,7 @@ func (s *Subject) witnesses() ([]witness, error) {
 			case why == "":
 			case s.Run.Asks.documentsDiffer && related(&me, &w) == "":
 				w.doubt = cmp.Or(w.doubt, "it is not independent of the candidate now: "+why)
+				w.may = cmp.Or(w.may, anotherWitness)
 			default:
 				w.dependence = "it is not independent of the candidate: " + why
 			}
@@ -230,12 +236,14 @@ func weigh(s *Subject, st statement, id, alg, text string) (witness, error) {
 	if w.weight == ignored {
 		return w, nil
 	}
+	var may evidence.Retry
 	worth := func(as weight, code, format string, args ...any) (witness, error) {
 		if w.slug != "" && (s.Run.Asks.documentsDiffer || code == codeKeyGone ||
 			code == codeEvidence && s.Witnessed != nil) {
 			as = unsure // it could witness; what its documents say today was not asked when the record was merged
 		}
 		w.weight, w.code, w.why = as, code, fmt.Sprintf(format, args...)
+		w.may = cmp.Or(may, evidence.Retry{Fix: verdict.Rule{Codes: witnessCodes}.FixOf(code)})
 		return w, nil
 	}
 	p, err := st.party(s, id)
@@ -245,6 +253,7 @@ func weigh(s *Subject, st statement, id, alg, text string) (witness, error) {
 	v := p.v
 	switch {
 	case v == nil && p.code == WitnessOpen:
+		may.Fix = Restore
 		return worth(unsure, p.code, "%s", p.why)
 	case v == nil:
 		return worth(ignored, p.code, "%s", p.why)
@@ -268,7 +277,8 @@ func weigh(s *Subject, st statement, id, alg, text string) (witness, error) {
 	if found.DIDDocument.Code == did.CodePublished {
 		return worth(broken, did.CodePublished, "in its DID Document, %s", found.DIDDocument.Message)
 	}
-	if how, why := documents(found); how != counts {
+	how, why, later := documents(found, s.Run.Now)
+	if may = later; how != counts {
 		return worth(how, codeEvidence, "%s", why)
 	}
 	own, doc := found.Receipt.Value, found.DIDDocument.Value
@@ -316,10 +326,11 @@ func weigh(s *Subject, st statement, id, alg, text string) (witness, error) {
 	if err != nil {
 		return w, err
 	}
-	w.publisher, w.published, w.doubt = independent.publisher, independent.published, independent.doubt
+	w.publisher, w.published = independent.publisher, independent.published
+	w.doubt, w.may = independent.doubt, independent.may
 	w.dependence = cmp.Or(w.dependence, independent.dependence)
 	if s.Run.Asks.documentsDiffer && w.dependence != "" && !w.path {
-		w.dependence, w.doubt = "", w.dependence
+		w.dependence, w.doubt, w.may = "", w.dependence, anotherWitness
 	}
 	return w, nil
 }
@@ -445,28 +456,33 @@ func (s *Subject) witnessListing(id string) (*registry.Listing, error) {
 	return v.by.Tree.Listing(s.Run.Context, v.Path)
 }
 
-// documents reports whether a witness's own documents are there. What is definitely wrong with one of them
-// outweighs what another try may change.
-func documents(known *evidence.Witness) (weight, string) {
+// documents reports whether a witness's own documents are there, and what decides that if it is open. What is
+// definitely wrong with one of them outweighs what another try may change.
+func documents(known *evidence.Witness, now time.Time) (weight, string, evidence.Retry) {
 	d, r := known.DIDDocument, known.Receipt
-	how, why := document("DID Document", d, d.State.Open())
-	other, also := document("Receipt", r, r.State.Open() || r.Code == evidence.CodeHashMismatch ||
-		r.Code == evidence.CodeTooLarge || oddStatus(r.From))
+	how, why, may := document("DID Document", d, d.State.Open(), now)
+	other, also, later := document("Receipt", r, r.State.Open() || r.Code == evidence.CodeHashMismatch ||
+		r.Code == evidence.CodeTooLarge || oddStatus(r.From), now)
 	if other > how {
-		return other, also
+		return other, also, later
 	}
-	return how, why
+	return how, why, may
 }
 
-// document reports whether one of a witness's own documents is there. If it is open, another try may change that.
-func document[T any](name string, found evidence.Result[T], open bool) (weight, string) {
+// document reports whether one of a witness's own documents is there. If it is open, another try may change that, or
+// the witness, if its host answered.
+func document[T any](name string, found evidence.Result[T], open bool, now time.Time) (how weight, why string,
+	may evidence.Retry) {
 	switch {
+	case found.State.Open():
+		may = found.Retry(now)
+		fallthrough
 	case open:
-		return unsure, "its own " + name + ": " + located(found)
+		return unsure, "its own " + name + ": " + located(found), may
 	case found.State != evidence.Obtained:
-		return ignored, "its own " + name + ": " + located(found)
+		return ignored, "its own " + name + ": " + located(found), may
 	}
-	return counts, ""
+	return counts, "", may
 }
 
 // oddStatus reports whether the last answer had a status that neither returns a document nor says that there is no
@@ -481,6 +497,12 @@ func oddStatus(from []evidence.Observation) bool {
 
 // WitnessOpen is the code of a witness that may count.
 const WitnessOpen = "witness-open"
+
+// Restore is the fix of a file at the head that cannot be read and may be about a record.
+const Restore = "have a pull request to the registry remove the file, or restore its last content that was a record"
+
+// anotherWitness is what decides about a witness that is not independent now, and was not asked when it signed.
+var anotherWitness = evidence.Retry{Fix: "have an independent witness sign"}
 
 // witnessSignature is the code of a witness whose signature does not verify.
 const (
@@ -518,7 +540,7 @@ var (
 	tooManyWitnesses = Code{"too-many-witnesses", "there are more witness signatures than are read",
 		"keep those of listed witnesses"}
 	witnessOpen = Code{WitnessOpen, "a witness may count, but its documents could not be fetched, or a file that may " +
-		"revoke it cannot be read", "try again"}
+		"revoke it cannot be read", "have the witness serve its documents, or the file restored, and try again"}
 	witnessNotListed = Code{"witness-not-listed", "the base tree has no listing at L4 or L5 of the witness",
 		"have a listed witness sign; an entry of peer-witnesses/ copies a merged listing"}
 	witnessLevel = Code{"witness-level", "the witness is not at L4 or L5", "wait until it is, or have another sign"}
@@ -531,7 +553,8 @@ var witnessCodes = []Code{
 	{"witness-algorithm", "the witness's signature is not EdDSA", "have the witness sign with Ed25519"},
 	{witnessSignature, "the witness's signature does not verify",
 		"remove it, or have the witness sign these very bytes"},
-	{"witness-not-sought", "the witness's documents were not fetched", "try again"},
+	{"witness-not-sought", "the witness's documents were not fetched",
+		"keep fewer peer witnesses: no signature covers them"},
 	{codeEvidence, "one of the witness's own documents cannot be used",
 		"have the witness fix it, or have another sign"},
 	{"witness-receipt", "the witness's own Receipt is another's, or is not signed by the witness",

@@ -143,7 +143,8 @@ func declared(o *verdict.Outcome, s *Subject, found evidence.Result[string]) {
 	case evidence.Unavailable:
 		o.Doubtf(s, at, found.Code, "whether the coordinator named %q could not be read in what it anchored: %s",
 			failover, located(found)).
-			WithFix("try again, or serve the Cross Match Receipt in the coordinator's domain").Rests(verdict.World)
+			WithFix("%s, or serve the Cross Match Receipt in the coordinator's domain",
+				found.Retry(s.Run.Now).Fix).Rests(verdict.World)
 	default:
 		o.Errorf(s, at, "failover-not-declared", "no Cross Match Receipt that the base tree pins in the domain of %q "+
 			"names %q as its failover_coordinator_did", plain.Cut(s.Anchor.CoordinatorDID, 200), failover).

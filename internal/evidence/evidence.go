@@ -72,16 +72,6 @@ const (
 // Open reports whether another try may give another state.
 func (s State) Open() bool { return s == Unavailable || s == Unsought }
 
-// OpenFix returns the fix of missing evidence that may come yet. If nobody was asked, or if another try changes
-// nothing, it is the one of the code.
-func OpenFix(s State, code string) string {
-	i := slices.IndexFunc(Codes, func(c strict.Code) bool { return c.ID == code })
-	if (s == Unsought || slices.Contains([]string{CodeDeniesAll, CodeChallenge, CodeIPv6}, code)) && i >= 0 {
-		return Codes[i].Fix
-	}
-	return "try again; nothing was decided"
-}
-
 // String returns the state's word in the report.
 func (s State) String() string {
 	words := [...]string{"unsought", "obtained", "absent", "invalid", "unavailable"}
@@ -109,6 +99,33 @@ type Observation struct {
 	CachedAt     time.Time // when the origin last confirmed a cached answer; zero: not from a cache
 	RetryAfter   int64     // seconds for which the server wants to be left alone, if that ended the attempts; 0: none
 	Date         time.Time // Date header of the last response, UTC; zero: none that is a date
+}
+
+// A Retry is what may decide evidence that is open.
+type Retry struct {
+	Fix string
+	At  time.Time // before it another try is in vain, as the server says; zero: it did not say
+}
+
+// Retry returns what may decide an observation that is open. If nobody was asked, or if another try changes nothing,
+// the fix is that of the code.
+func (o Observation) Retry(now time.Time) Retry {
+	i := slices.IndexFunc(Codes, func(c strict.Code) bool { return c.ID == o.Code })
+	switch {
+	case o.RetryAfter > 0:
+		at := now.Add(time.Duration(min(o.RetryAfter, 24*60*60)) * time.Second).UTC()
+		return Retry{"try again after " + at.Format("2006-01-02T15:04:05.999Z07:00"), at}
+	case o.Fix != "":
+		return Retry{Fix: o.Fix}
+	case i >= 0 && (o.State == Unsought || lasts(o.Code)):
+		return Retry{Fix: Codes[i].Fix}
+	}
+	return Retry{Fix: "try again; nothing was decided"}
+}
+
+// lasts reports whether another try alone changes nothing.
+func lasts(code string) bool {
+	return slices.Contains([]string{CodeDeniesAll, CodeChallenge, CodeIPv6, CodeBudget, CodeTotal}, code)
 }
 
 // Evidence returns the observation as a report has it: without the body, and without the port of the address.
@@ -222,7 +239,8 @@ var Codes = []strict.Code{
 var DomainCodes = []strict.Code{
 	{"no-registrable-domain", "the host has no domain of its own that somebody could have registered",
 		"use a registered domain"},
-	{"not-an-answer", "the registry's answer about the domain cannot be read; nothing was decided", "try again"},
+	{"not-an-answer", "the registry's answer about the domain cannot be read; nothing was decided",
+		"set provisional: true, or have the registry correct its answer"},
 	{"no-date", "the registry's answer about the domain holds no date of registration",
 		"ask the domain's registrar to publish the date, or list as provisional"},
 }

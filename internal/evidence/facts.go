@@ -2,6 +2,7 @@ package evidence
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/did"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/domainage"
@@ -46,6 +47,15 @@ type Result[T any] struct {
 // fault returns a result without a value, for the reason in o.
 func fault[T any](o Observation) Result[T] {
 	return Result[T]{State: o.State, Code: o.Code, Message: o.Message, Fix: o.Fix, From: []Observation{o}}
+}
+
+// Retry returns what may decide a result that is open.
+func (r Result[T]) Retry(now time.Time) Retry {
+	o := Observation{State: r.State, Code: r.Code, Fix: r.Fix}
+	if n := len(r.From); n > 0 {
+		o.RetryAfter = r.From[n-1].RetryAfter
+	}
+	return o.Retry(now)
 }
 
 // Pinned is a document that the registry pins by its hash.
@@ -98,22 +108,26 @@ const CodeDIDSyntax = "did-syntax"
 // CodeDIDMethod marks a DID whose method cannot be resolved.
 const CodeDIDMethod = "did-method"
 
-// State gives the state of a piece of evidence that checks need, and why it is not Obtained. A kind that is several
-// documents, or none that is known, has no state of its own: it is Unsought.
-func (f *Facts) State(k Kind) (State, string, string) {
+// Of returns a piece of evidence that checks need, without its value: its state, and why it is not Obtained. A kind
+// that is several documents, or none that is known, has no state of its own: it is Unsought.
+func (f *Facts) Of(k Kind) Result[struct{}] {
 	switch k {
 	case DIDDocument:
-		return f.DIDDocument.State, f.DIDDocument.Code, f.DIDDocument.Message
+		return valueless(f.DIDDocument)
 	case Manifest:
-		return f.Manifest.State, f.Manifest.Code, f.Manifest.Message
+		return valueless(f.Manifest)
 	case ReceiptText:
-		return f.ReceiptText.State, f.ReceiptText.Code, f.ReceiptText.Message
+		return valueless(f.ReceiptText)
 	case Receipt:
-		return f.Receipt.State, f.Receipt.Code, f.Receipt.Message
+		return valueless(f.Receipt)
 	case DomainAge:
-		return f.DomainAge.State, f.DomainAge.Code, f.DomainAge.Message
+		return valueless(f.DomainAge)
 	}
-	return Unsought, "", "no state is known of the " + k.String()
+	return Result[struct{}]{Message: "no state is known of the " + k.String()}
+}
+
+func valueless[T any](r Result[T]) Result[struct{}] {
+	return Result[struct{}]{r.State, struct{}{}, r.Code, r.Message, r.Fix, r.From}
 }
 
 // Spent returns the part of the evidence that is kept once it was judged: whether the Receipt came from the archive.

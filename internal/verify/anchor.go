@@ -175,7 +175,7 @@ func judgeRevocation(w *work) (verdict.Outcome, error) {
 		f := out.Doubtf(verdict.At{}, "", "clone-unreadable",
 			"%s cannot be read at the head; expected a record, since it may be about %.200s", plain.Cut(path, 300),
 			w.did)
-		f.WithFix("have a pull request to the registry remove the file, or restore its last content that was a record")
+		f.WithFix(checks.Restore)
 		f.Commit = commit
 	}
 	if len(found.Unreadable) > 0 || found.Unclear != nil {

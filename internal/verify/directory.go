@@ -91,9 +91,10 @@ func (w *work) confirmed(o *verdict.Outcome, dir folder.Location) error {
 		o.Errorf(manifestDocument, "", "manifest-host",
 			"the owner of the root does not confirm the Manifest: %.200s: %s", root, got.Message).WithFix("%s", fix)
 	default:
+		may := got.Retry(w.src.Now())
 		o.Doubtf(manifestDocument, "", "manifest-host",
 			"cannot ask the owner of the root whether the Manifest is theirs: %.200s: %s", root, got.Message).
-			WithFix("%s", evidence.OpenFix(got.State, got.Code))
+			WithFix("%s", may.Fix).Until(may.At)
 	}
 	return nil
 }

@@ -67,7 +67,7 @@ func (s step) perform(w *work) (verdict.Outcome, error) {
 // its text, which the step names before it.
 func (w *work) needs(kinds ...evidence.Kind) (verdict.Outcome, bool) {
 	for _, k := range kinds {
-		state, _, _ := w.facts.State(k)
+		state := w.facts.Of(k).State
 		if state == evidence.Obtained {
 			continue
 		}
@@ -103,7 +103,7 @@ func (w *work) check(id string, s *checks.Subject, to members) (verdict.Outcome,
 	if err != nil {
 		return out, err
 	}
-	_, missing, _ := w.facts.State(checks.ByID(id).Owns)
+	missing := w.facts.Of(checks.ByID(id).Owns).Code
 	if step := reporters[out.DeferredTo]; step != "" {
 		out.Skipped = "see " + step
 	}

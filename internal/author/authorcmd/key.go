@@ -399,8 +399,8 @@ func documentOf(ctx context.Context, src evidence.Source, id string) (*did.Docum
 	case doc.State == evidence.Obtained:
 		return doc.Value, nil
 	case doc.State.Open():
-		return nil, inconclusivef(cmp.Or(doc.Fix, evidence.OpenFix(doc.State, doc.Code)),
-			"the DID Document of %s could not be fetched: %s", id, doc.Message)
+		return nil, inconclusivef(doc.Retry(src.Now()).Fix, "the DID Document of %s could not be fetched: %s", id,
+			doc.Message)
 	case doc.Code == did.CodePublished:
 		return nil, refuseCode(doc.Code, otherKey, "%s", doc.Message)
 	}

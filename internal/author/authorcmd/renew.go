@@ -243,9 +243,6 @@ func (w *workspace) manifestNames(ctx context.Context, url string) string {
 	return m.ReceiptURI
 }
 
-// openFix returns the fix of a document that may come yet.
-func openFix(o evidence.Observation) string { return cmp.Or(o.Fix, evidence.OpenFix(o.State, o.Code)) }
-
 // served returns the Receipt that a URL serves now.
 func (o *recordFlags) served(ctx context.Context, w *workspace,
 	url string) (evidence.Observation, *receipt.Receipt, error) {
@@ -255,7 +252,7 @@ func (o *recordFlags) served(ctx context.Context, w *workspace,
 	}
 	switch {
 	case at.State.Open():
-		return at, nil, inconclusivef(openFix(at), "the Receipt could not be fetched: %s", at.Message)
+		return at, nil, inconclusivef(at.Retry(w.src.Now()).Fix, "the Receipt could not be fetched: %s", at.Message)
 	case at.State != evidence.Obtained:
 		return at, nil, refusef("publish the Receipt, and name where it is with --receipt-uri",
 			"the Receipt is not served: %s", at.Message)

@@ -202,7 +202,7 @@ func (w *workspace) witness(ctx context.Context, st *checks.Standing, id, do str
 	case by != nil:
 		return by.Listed, nil
 	case code == checks.WitnessOpen:
-		return nil, inconclusivef("try again", "whether %s can %s is not known: %s [%s]", id, do, why, code)
+		return nil, inconclusivef(checks.Restore, "whether %s can %s is not known: %s [%s]", id, do, why, code)
 	}
 	return nil, refusef(anotherWitness+code, "%s cannot %s: %s [%s]", id, do, why, code)
 }
@@ -284,7 +284,7 @@ func (o *recordFlags) judgeRevocation(ctx context.Context, w *workspace, path st
 			switch {
 			case r.Subject != path || f.Value == checks.MoreSignatures:
 			case f.Severity == verdict.Doubt, own && f.Value == checks.AnotherTry:
-				unsure = inconclusivef(cmp.Or(f.Fix, "try again"), "the revocation is not written: %s: %s [%s]",
+				unsure = inconclusivef(f.Fix, "the revocation is not written: %s: %s [%s]",
 					r.Check, f.Message, f.Code)
 			case f.Severity == verdict.Error, own:
 				return nil, refusef(f.Fix, "the revocation is not written: %s: %s [%s]", r.Check, f.Message, f.Code)

@@ -453,7 +453,7 @@ func (o *witnessOptions) counts(ctx context.Context, sys frame.IO, c *candidate,
 		is := all[0]
 		switch {
 		case is.Open:
-			return inconclusivef("try again", "whether the signature would count was not decided: %s [%s]", is.Why,
+			return inconclusivef(is.May.Fix, "whether the signature would count was not decided: %s [%s]", is.Why,
 				checks.WitnessOpen)
 		case is.Counts && is.Near != "" && signed:
 			frame.Warn(sys, "the witness shares the domain %s with the candidate", is.Near)
@@ -528,7 +528,7 @@ func (o *witnessOptions) results(ctx context.Context, w *workspace, c *candidate
 	if at.State != evidence.Obtained {
 		fix := "have the candidate serve its results_uri"
 		if at.State.Open() {
-			fix = openFix(at)
+			fix = at.Retry(w.src.Now()).Fix
 		}
 		return "", inconclusivef(fix, "the results at %s are not available: %s", uri, at.Message)
 	}

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/url"
 	"reflect"
+	"strconv"
 	"testing"
 	"time"
 
@@ -44,6 +45,9 @@ func (w web) Observe(_ context.Context, r evidence.Request) evidence.Observation
 		body = bytes.TrimSpace(body)
 	case b.Status != 0:
 		o.Status = b.Status
+	}
+	if after, read := strconv.ParseInt(b.Header["retry-after"], 10, 64); read == nil && len(b.Header) == 1 {
+		o.RetryAfter, b.Header = after, nil
 	}
 	b.Status, b.Body, b.Repeat = 0, nil, 0
 	answered := fmt.Sprintf("answered %d %s, expected 200", o.Status, http.StatusText(o.Status))
