@@ -115,15 +115,10 @@ func (c Clone) same(ctx context.Context, git program) (index, objects string, er
 	}
 	for i, own := range []string{c.GitDir, c.Root} {
 		if !sameFile(own, lines[i]) {
-			setting := "core.worktree"
-			for _, name := range []string{"GIT_WORK_TREE", "GIT_DIR"} {
-				if os.Getenv(name) != "" {
-					setting = name
-				}
-			}
-			fix := "git config --unset core.worktree"
-			if setting != "core.worktree" {
-				fix = "env -u " + setting + " oap-gate …"
+			setting := []string{"GIT_DIR", "GIT_WORK_TREE"}[i]
+			fix := "env -u " + setting + " oap-gate …"
+			if os.Getenv(setting) == "" {
+				setting, fix = "core.worktree", "git config --unset core.worktree"
 			}
 			return "", "", remedy.Errorf(fix, "git reads %q, and the clone has %q: %s is set", lines[i], own, setting)
 		}

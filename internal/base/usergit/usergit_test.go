@@ -146,12 +146,14 @@ func TestRefusals(t *testing.T) {
 		}, "GIT_DIR is set"},
 		{"another work tree by GIT_WORK_TREE", func(t *testing.T, c *gittest.Clone) {
 			t.Setenv("GIT_WORK_TREE", t.TempDir())
-		},
-			"GIT_WORK_TREE is set"},
+		}, "GIT_WORK_TREE is set"},
 		{"another work tree by core.worktree", func(t *testing.T, c *gittest.Clone) {
 			c.Config("core.worktree", t.TempDir())
-		},
-			"core.worktree is set"},
+		}, "core.worktree is set"},
+		{"another work tree by core.worktree, in a hook", func(t *testing.T, c *gittest.Clone) {
+			t.Setenv("GIT_DIR", filepath.Join(c.Dir, ".git"))
+			c.Config("core.worktree", t.TempDir())
+		}, "core.worktree is set"},
 		{"a temporary directory in the work tree", func(t *testing.T, c *gittest.Clone) {
 			c.Write("deep/x", "")
 			t.Setenv("TMPDIR", filepath.Join(c.Dir, "deep"))

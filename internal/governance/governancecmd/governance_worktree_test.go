@@ -94,9 +94,11 @@ func TestGovernanceWorktree(t *testing.T) {
 				must.OK(t, err)
 				disk := judge("--worktree")
 				c.Git("add", "-A")
+				write(c, map[string]string{"rfcs/RFC-0001-a.md": "# A\n\nA Tool MAY answer.\n"}) // which is not staged
+				index := judge("--staged")
 				c.Git("commit", "-q", "--allow-empty", "-m", "change")
-				if commit := judge("--head", "HEAD"); disk != commit {
-					t.Errorf("on disk\n%s\nas a commit\n%s", disk, commit)
+				if commit := judge("--head", "HEAD"); disk != commit || index != commit {
+					t.Errorf("on disk\n%s\nin the index\n%s\nas a commit\n%s", disk, index, commit)
 				}
 			})
 		}
