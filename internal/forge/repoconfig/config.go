@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 
 	"go.yaml.in/yaml/v4"
 
@@ -111,11 +112,13 @@ type File struct {
 	places map[string]strict.Pos
 }
 
-// Pos returns the position of a member such as "protection.approvals" or "protection.required_checks", or of the file
-// as a whole if the member is missing.
+// Pos returns the position of a member such as "protection.approvals" or "protection.required_checks[0].context", or of
+// what it is in if the member is missing. The position in a nil File is the file as a whole.
 func (f *File) Pos(member string) strict.Pos {
-	if p, ok := f.places[member]; ok {
-		return p
+	for in := member; f != nil && in != ""; in = in[:max(0, strings.LastIndexAny(in, ".["))] {
+		if p, ok := f.places[in]; ok {
+			return p
+		}
 	}
 	return strict.Pos{Path: Path}
 }

@@ -51,7 +51,7 @@ func (v *inspection) judgeOwners() {
 	}
 	why := "a pull request can edit what judges it, and be merged green" + bypass
 	if v.config != nil && !v.config.Protection.CodeOwnerReview {
-		v.add(severity, "fork-can-edit-gate", v.place("protection.code_owner_review"),
+		v.add(severity, "fork-can-edit-gate", v.config.Pos("protection.code_owner_review"),
 			"set protection.code_owner_review to true with CODEOWNERS on .github/ and schemas/, or let a ruleset "+
 				"of the organisation require the workflow", "no review by code owners is required: %s", why)
 		return

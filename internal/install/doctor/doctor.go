@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -119,7 +120,8 @@ type inspection struct {
 	told       bool                         // a fix has the line that writes what is missing
 	diffs      []string                     // from files to what init writes
 	applied    []string                     // what was written at the forge
-	writers    string                       // why the accounts that may write are not known, or ""
+	hidden     []string                     // what the token may not read
+	reasons    []string                     // and why
 	compared   string                       // result of comparing the protections; empty: not compared
 }
 
@@ -247,12 +249,12 @@ func (v *inspection) judgeConfig() {
 	standing := &forge.Standing{Layers: []forge.Layer{{Protection: have}}}
 	for _, d := range forge.Plan(standing, least) {
 		if d.State == forge.Missing {
-			v.add(verdict.Error, "config-below-rfc", v.place(d.Path), fmt.Sprintf("set %s to %s", d.Path, d.Want),
+			v.add(verdict.Error, "config-below-rfc", v.config.Pos(d.Path), fmt.Sprintf("set %s to %s", d.Path, d.Want),
 				"%s is %s; RFC 0026 section 7 requires %s", d.Path, d.Have, d.Want)
 		}
 	}
 	if len(have.RequiredChecks) == 0 {
-		v.add(verdict.Error, "config-below-rfc", v.place("protection.required_checks"), "list the job of the gate",
+		v.add(verdict.Error, "config-below-rfc", v.config.Pos("protection.required_checks"), "list the job of the gate",
 			"protection.required_checks is empty, RFC 0026 section 7 needs every check of section 6")
 	}
 	for i, c := range have.RequiredChecks {
@@ -263,20 +265,8 @@ func (v *inspection) judgeConfig() {
 		}
 	}
 	if !have.BlockRebaseMerging {
-		v.add(verdict.Warning, "rebase-merging", v.place("protection.block_rebase_merging"), "", "")
+		v.add(verdict.Warning, "rebase-merging", v.config.Pos("protection.block_rebase_merging"), "", "")
 	}
-}
-
-// place returns the position of a member of the repo-config, or of the protection that should have it.
-func (v *inspection) place(path string) strict.Pos {
-	if v.config == nil {
-		return strict.Pos{Path: repoconfig.Path}
-	}
-	member, _, _ := strings.Cut(path, "[")
-	if pos := v.config.Pos(member); pos.Line > 0 {
-		return pos
-	}
-	return v.config.Pos("protection")
 }
 
 // wanted returns the protection that the forge is compared with.
@@ -296,14 +286,13 @@ const applyFix = "run oap-gate forge protect --apply with a token that may admin
 // readFix names the permission that shows all protections.
 const readFix = "give a token with the permission Administration: read, of an account that may write"
 
-// differences reports and counts the differences, and what is not compared. Those that the token cannot decide are one
-// finding: one token decides them all. fix is that of one that is missing.
+// differences reports and counts the differences, and what is not compared. fix is that of one that is missing.
 func (v *inspection) differences(all []forge.Difference, fix string) {
 	count := map[forge.State]int{}
 	var unknown []string
 	for _, d := range all {
 		count[d.State]++
-		severity, code, pos, how := verdict.Error, "protection-missing", v.place(d.Path), fix
+		severity, code, pos, how := verdict.Error, "protection-missing", v.config.Pos(d.Path), fix
 		switch {
 		case d.State == forge.Unknown:
 			unknown = append(unknown, strings.TrimPrefix(d.Path, "protection."))
@@ -320,33 +309,26 @@ func (v *inspection) differences(all []forge.Difference, fix string) {
 	for _, kind := range v.standing.NotChecked {
 		v.add(verdict.Notice, "rule-not-checked", strict.Pos{}, "", "the forge has a rule of type %q", kind)
 	}
+	if why := v.standing.WorkflowsUnread; why != "" {
+		v.hide("the settings of workflows", why)
+	}
 	names := plain.Count(len(unknown), "protection") + " of branch " + strconv.Quote(v.branch) + ": " +
 		strings.Join(unknown, ", ")
-	var parts, reasons []string
-	if len(unknown) > 0 && (len(v.standing.Unread) > 0 || v.writers != "") {
-		parts, reasons = append(parts, names), append(reasons, v.standing.Unread...)
-	}
-	if v.writers != "" {
-		parts, reasons = append(parts, "the accounts that may write"), append(reasons, v.writers)
-	}
-	if hidden := v.standing.WorkflowsUnread; hidden != "" {
-		parts, reasons = append(parts, "the settings of workflows"), append(reasons, hidden)
-	}
 	switch {
-	case len(parts) > 0:
-		v.notReadable(strings.Join(parts, "; and "), reasons)
+	case len(unknown) > 0 && len(v.hidden)+len(v.standing.Unread) > 0:
+		v.hidden = slices.Insert(v.hidden, 0, names)
+		v.reasons = slices.Insert(v.reasons, 0, v.standing.Unread...)
 	case len(unknown) > 0:
-		v.add(verdict.Doubt, "protection-not-read", v.place("protection"), "",
+		v.add(verdict.Doubt, "protection-not-read", v.config.Pos("protection"), "",
 			"a ruleset sets %s; the token cannot read who may bypass it", names)
 	}
 	v.compared = fmt.Sprintf("%s, branch %s: %d missing, %d unknown, %d stricter and kept",
 		v.forge, v.branch, count[forge.Missing], count[forge.Unknown], count[forge.Stricter])
 }
 
-// notReadable adds the one finding of what the token may not see.
-func (v *inspection) notReadable(what string, reasons []string) {
-	v.add(verdict.Doubt, "not-readable", v.place("protection"), "", "the token cannot read %s; not shown: %s",
-		what, strings.Join(reasons, "; "))
+// hide notes what the token may not read, and why. It is one finding: one token decides it all.
+func (v *inspection) hide(what string, why ...string) {
+	v.hidden, v.reasons = append(v.hidden, what), append(v.reasons, why...)
 }
 
 // maxListAge is the age of the Public Suffix List from which on it is old.
@@ -362,29 +344,17 @@ func (v *inspection) judgeSuffixList(date string, now time.Time) {
 		"the embedded Public Suffix List is of %s; expected one of the last %d days", date, maxListAge/(24*time.Hour))
 }
 
-// Other is a workflow that runs on pull requests and does not use the gate.
-type Other struct {
-	Path     string
-	Contexts []string // under which its jobs report
-}
-
-// Others returns the readable workflows of a clone's work tree, sorted by path. The error means that the directory
-// cannot be read.
-func Others(tree fs.FS) ([]Other, error) {
-	v := &inspection{tree: tree}
-	if err := v.readWorkflows(); err != nil {
-		return nil, err
-	}
-	var out []Other
+// Others returns the readable workflows of a clone's work tree that run on pull requests and do not use the gate, by
+// their paths: the names under which their jobs report. The error means that the directory cannot be read.
+func Others(tree fs.FS) (map[string][]string, error) {
+	v, out := &inspection{tree: tree}, map[string][]string{}
+	err := v.readWorkflows()
 	for _, w := range v.workflows {
-		if w.uses() || !w.runsOn("pull_request", "pull_request_target") {
-			continue
-		}
-		o := Other{Path: w.Path}
 		for _, j := range w.jobs {
-			o.Contexts = append(o.Contexts, j.context())
+			if !w.uses() && w.runsOn("pull_request", "pull_request_target") {
+				out[w.Path] = append(out[w.Path], j.context())
+			}
 		}
-		out = append(out, o)
 	}
-	return out, nil
+	return out, err
 }

@@ -179,7 +179,7 @@ func (v *inspection) judgeCoverage() {
 			}
 		}
 	}
-	fix, at := "run them in a job that is required", v.place("protection.required_checks")
+	fix, at := "run them in a job that is required", v.config.Pos("protection.required_checks")
 	if unused != nil {
 		fix = fmt.Sprintf("add to required_checks what of %q runs them", unused)
 	}
@@ -235,7 +235,7 @@ func (v *inspection) judgeContexts(gates []*job) {
 				c.Context, c.AppID, forge.ActionsApp)
 		}
 		if len(reporters[c.Context]) == 0 {
-			v.add(verdict.Warning, "unknown-context", v.place("protection.required_checks"), "",
+			v.add(verdict.Warning, "unknown-context", v.config.Pos("protection.required_checks"), "",
 				"required check %q: no workflow here has a job of that name", c.Context)
 		}
 	}

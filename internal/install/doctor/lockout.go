@@ -13,41 +13,44 @@ import (
 )
 
 // judgeReviewers finds reviews that the branch would require and nobody could give, and owners that the forge ignores.
-// It reports whether the wanted protections must not be applied for it. commit is the head of the work tree.
-func (v *inspection) judgeReviewers(ctx context.Context, c *forge.Client, commit string, allow bool) (bool, error) {
-	want := v.wanted()
+// It reports whether the wanted protections must not be applied for it.
+func (v *inspection) judgeReviewers(ctx context.Context, c *forge.Client, may Changes) (bool, error) {
+	want, writers := v.wanted(), "the accounts that may write"
 	if want.Approvals == 0 && !want.CodeOwnerReview && !want.LastPushApproval {
 		return false, nil
 	}
 	severity := verdict.Error
-	if allow {
+	switch {
+	case may.AllowLockOut:
 		severity = verdict.Warning
+	case may.Apply:
+		writers += ", so that nothing was changed (--allow-lock-out overrides it)"
 	}
 	accounts, err := c.Accounts(ctx)
 	hidden := errors.Is(err, forge.ErrForbidden) || errors.Is(err, forge.ErrNotFound)
 	switch {
-	case hidden:
-		v.writers = err.Error()
-	case err != nil:
+	case hidden && !may.AllowLockOut:
+		v.hide(writers, err.Error())
+	case err != nil && !hidden:
 		return false, err
-	case len(accounts) < 2:
-		v.add(severity, "lock-out", v.place("protection.approvals"), "",
+	case !hidden && len(accounts) < 2:
+		v.add(severity, "lock-out", v.config.Pos("protection.approvals"), "",
 			"%s may write to %s (%s), and the branch requires a review by another one than the author",
 			plain.Count(len(accounts), "account"), v.forge, strings.Join(accounts, ", "))
 	}
 	locked := !hidden && len(accounts) < 2
-	ignored, alone, err := v.judgeCodeOwners(ctx, c, commit)
+	ignored, alone, err := v.judgeCodeOwners(ctx, c, may.Commit)
 	if err != nil {
 		return false, err
 	}
 	if want.CodeOwnerReview && alone != "" && !locked {
 		locked = true
-		v.add(severity, "lock-out", v.place("protection.code_owner_review"),
+		v.add(severity, "lock-out", v.config.Pos("protection.code_owner_review"),
 			"name a second maintainer or a team in CODEOWNERS, or override it with --allow-lock-out",
 			"the only code owner of the gate's files is @%s, whose token this is: nobody could approve this account's "+
 				"changes of them", alone)
 	}
-	return ignored || !allow && (locked || hidden), nil
+	return ignored || !may.AllowLockOut && (locked || hidden), nil
 }
 
 // judgeCodeOwners finds the lines of CODEOWNERS that the forge ignores. If the token's user is the only owner of the

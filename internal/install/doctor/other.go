@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
@@ -70,7 +71,7 @@ func (v *inspection) judgeOther(j *job) {
 			continue
 		}
 		if strings.HasSuffix(words, " ") {
-			words += at.worded(j)
+			words += strconv.Quote(at.worded(j))
 		}
 		found = true
 		v.add(worst, d.code, at.ran().Pos, "", "%s, and it %s", o.describe(), words)

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/forge"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/forge/repoconfig"
@@ -32,12 +33,11 @@ type Changes struct {
 // what is reported. A forge that does not answer for now is a finding; any other error of it is returned.
 func Protect(ctx context.Context, c *forge.Client, file *repoconfig.File, tree fs.FS,
 	may Changes) (*verdict.Report, error) {
-	look := &inspection{tree: tree} // what it finds is not about the protections
-	if err := look.readWorkflows(); err != nil {
+	v := &inspection{tree: tree, branch: "main", config: file}
+	if err := v.readWorkflows(); err != nil {
 		return nil, err
 	}
-	v := &inspection{tree: tree, branch: "main", config: file, examined: []string{repoconfig.Path},
-		workflows: look.workflows, unreadable: look.unreadable}
+	v.findings, v.examined = nil, []string{repoconfig.Path} // what it found is not about the protections
 	err := v.askForge(ctx, c)
 	if err == nil {
 		err = v.protect(ctx, c, may)
@@ -53,16 +53,12 @@ func Protect(ctx context.Context, c *forge.Client, file *repoconfig.File, tree f
 
 // protect compares the protections and, if it may, applies them, unless a required review could never be given.
 func (v *inspection) protect(ctx context.Context, c *forge.Client, may Changes) error {
-	stop, err := v.judgeReviewers(ctx, c, may.Commit, may.AllowLockOut)
+	stop, err := v.judgeReviewers(ctx, c, may)
 	if !may.Apply && forge.Temporary(err) {
 		v.unanswered(err)
 		err = nil
 	}
 	if err != nil || stop && may.Apply {
-		if v.writers != "" {
-			v.notReadable("the accounts that may write, so that nothing was changed (--allow-lock-out overrides it)",
-				[]string{v.writers})
-		}
 		return err
 	}
 	differences, fix := forge.Plan(v.standing, v.wanted()), applyFix
@@ -78,9 +74,6 @@ func (v *inspection) protect(ctx context.Context, c *forge.Client, may Changes) 
 				"the settings of workflows are not changed: %v", done.Organization)
 			differences = slices.DeleteFunc(differences, forge.Difference.OfWorkflows)
 		}
-	}
-	if may.AllowLockOut {
-		v.writers = ""
 	}
 	v.differences(differences, fix)
 	if may.Apply && may.Prune && !v.unreadable {
@@ -142,6 +135,10 @@ func (v *inspection) reports(context string) bool {
 
 // report gives each of the rules with these ids, all where none is named, its result.
 func (v *inspection) report(mode string, ids ...string) (*verdict.Report, error) {
+	if v.hidden != nil {
+		v.add(verdict.Doubt, "not-readable", v.config.Pos("protection"), "", "the token cannot read %s; not shown: %s",
+			strings.Join(v.hidden, "; and "), strings.Join(v.reasons, "; "))
+	}
 	slices.Sort(v.examined)
 	r := &verdict.Report{Version: 1, Mode: mode, Installation: &verdict.Installation{Repository: v.forge,
 		Branch: v.branch, Files: v.examined, Applied: v.applied,

@@ -8,7 +8,9 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -158,7 +160,7 @@ func (o *initOptions) which(tree fs.FS) error {
 }
 
 // show prints the plan.
-func (o *initOptions) show(out io.Writer, plan *install.Plan, others []doctor.Other) {
+func (o *initOptions) show(out io.Writer, plan *install.Plan, others map[string][]string) {
 	kind := "a registry"
 	if o.Specification {
 		kind = "the specification"
@@ -183,15 +185,14 @@ func (o *initOptions) show(out io.Writer, plan *install.Plan, others []doctor.Ot
 	if len(others) > 0 {
 		fmt.Fprintln(out, "\nother workflows on pull requests:")
 	}
-	for _, other := range others {
-		fmt.Fprintf(out, "  %s reports %s\n", foreign.Line(other.Path),
-			foreign.Line(strings.Join(other.Contexts, ", ")))
+	for _, path := range slices.Sorted(maps.Keys(others)) {
+		fmt.Fprintf(out, "  %s reports %s\n", foreign.Line(path), foreign.Line(strings.Join(others[path], ", ")))
 	}
 	fmt.Fprintln(out)
 }
 
 // next prints the steps from the written files to a required check, in their order.
-func (o *initOptions) next(out io.Writer, plan *install.Plan, others []doctor.Other, unborn bool) {
+func (o *initOptions) next(out io.Writer, plan *install.Plan, others map[string][]string, unborn bool) {
 	var paths []string
 	written := false
 	for _, s := range plan.Steps {
@@ -228,8 +229,8 @@ func (o *initOptions) next(out io.Writer, plan *install.Plan, others []doctor.Ot
 		fmt.Fprintln(out, "     in .github/CODEOWNERS replace @example/registry-maintainers with your team")
 	}
 	fmt.Fprintln(out, "     git switch -c oap-gate")
-	for _, other := range others {
-		fmt.Fprintf(out, "     git rm %s\n", foreign.Line(plain.ShellWord(other.Path)))
+	for _, path := range slices.Sorted(maps.Keys(others)) {
+		fmt.Fprintf(out, "     git rm %s\n", foreign.Line(plain.ShellWord(path)))
 	}
 	fmt.Fprintf(out, "     git add %s\n     oap-gate doctor\n     git commit -s -m 'Install the gate'\n",
 		strings.Join(paths, " "))
