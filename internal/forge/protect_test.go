@@ -389,12 +389,12 @@ func TestProtectFails(t *testing.T) {
 			s.AddRuleset(
 				`{"name":"x","target":"branch","enforcement":"active","conditions":{"ref_name":{"include":["~ALL"]}},"rules":[{"type":"pull_request"}]}`)
 		}, ErrUnavailable,
-			`reading the rules: the forge cannot be reached or does not make sense (rule "pull_request" has no parameters)`},
+			`reading the rules: the forge cannot be reached or does not make sense (rule "pull_request": it has no parameters)`},
 		{"parameters of another shape", admin, false, func(s *ghtest.Server, _ *repoconfig.Protection) {
 			s.AddRuleset(
 				`{"name":"x","target":"branch","enforcement":"active","conditions":{"ref_name":{"include":["~ALL"]}},"rules":[{"type":"merge_queue","parameters":[]}]}`)
 		}, ErrUnavailable,
-			`reading the rules: the forge cannot be reached or does not make sense (rule "merge_queue": json: cannot unmarshal array into Go value of type forge.queueParameters)`},
+			`reading the rules: the forge cannot be reached or does not make sense (rule "merge_queue": json: cannot unmarshal array into Go value of type forge.parameters)`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s, wanted := start(t), example(t)

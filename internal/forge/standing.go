@@ -190,9 +190,47 @@ func (c *Client) readBypass(ctx context.Context, id int64, layer *Layer) error {
 	return nil
 }
 
+// parameters are those of all kinds of rules that have any.
+type parameters struct {
+	Count       int      `json:"required_approving_review_count"`
+	Stale       bool     `json:"dismiss_stale_reviews_on_push"`
+	CodeOwner   bool     `json:"require_code_owner_review"`
+	LastPush    bool     `json:"require_last_push_approval"`
+	MergeMethod []string `json:"allowed_merge_methods"`
+
+	Strict bool `json:"strict_required_status_checks_policy"`
+	Checks []struct {
+		Context string `json:"context"`
+		AppID   int64  `json:"integration_id"`
+	} `json:"required_status_checks"`
+
+	Method   string `json:"merge_method"`
+	Grouping string `json:"grouping_strategy"`
+	Build    *int   `json:"max_entries_to_build"`
+	Merge    *int   `json:"max_entries_to_merge"`
+	Wait     *int   `json:"min_entries_to_merge_wait_minutes"`
+	Timeout  *int   `json:"check_response_timeout_minutes"`
+
+	Workflows []struct {
+		Path       string `json:"path"`
+		Repository int64  `json:"repository_id"`
+	} `json:"workflows"`
+}
+
 // addRule adds what one rule demands to a Layer.
 func (s *Standing) addRule(l *Layer, r rule) error {
-	switch p := &l.Protection; r.Type {
+	p, v := &l.Protection, parameters{}
+	switch r.Type {
+	case "pull_request", "required_status_checks", "merge_queue", "workflows":
+		err := json.Unmarshal(r.Parameters, &v)
+		if len(r.Parameters) == 0 {
+			err = errors.New("it has no parameters")
+		}
+		if err != nil {
+			return &Error{Op: "reading the rules", Kind: ErrUnavailable, Err: fmt.Errorf("rule %q: %w", r.Type, err)}
+		}
+	}
+	switch r.Type {
 	case "non_fast_forward":
 		p.BlockForcePush = true
 	case "deletion":
@@ -202,58 +240,20 @@ func (s *Standing) addRule(l *Layer, r rule) error {
 	case "required_linear_history":
 		p.LinearHistory = true
 	case "pull_request":
-		var v struct {
-			Count       int      `json:"required_approving_review_count"`
-			Stale       bool     `json:"dismiss_stale_reviews_on_push"`
-			CodeOwner   bool     `json:"require_code_owner_review"`
-			LastPush    bool     `json:"require_last_push_approval"`
-			MergeMethod []string `json:"allowed_merge_methods"`
-		}
-		if err := decodeParameters(r, &v); err != nil {
-			return err
-		}
-		p.RequirePullRequest = true
-		p.Approvals = max(p.Approvals, v.Count)
-		p.DismissStaleReviews = p.DismissStaleReviews || v.Stale
-		p.CodeOwnerReview = p.CodeOwnerReview || v.CodeOwner
-		p.LastPushApproval = p.LastPushApproval || v.LastPush
-		p.BlockRebaseMerging = p.BlockRebaseMerging || len(v.MergeMethod) > 0 &&
-			!slices.Contains(v.MergeMethod, "rebase")
+		*p = join(*p, repoconfig.Protection{RequirePullRequest: true, Approvals: v.Count, DismissStaleReviews: v.Stale,
+			CodeOwnerReview: v.CodeOwner, LastPushApproval: v.LastPush,
+			BlockRebaseMerging: len(v.MergeMethod) > 0 && !slices.Contains(v.MergeMethod, "rebase")})
 	case "required_status_checks":
-		var v struct {
-			Strict bool `json:"strict_required_status_checks_policy"`
-			Checks []struct {
-				Context string `json:"context"`
-				AppID   int64  `json:"integration_id"`
-			} `json:"required_status_checks"`
-		}
-		if err := decodeParameters(r, &v); err != nil {
-			return err
-		}
 		for _, one := range v.Checks {
-			p.RequiredChecks = append(p.RequiredChecks, repoconfig.RequiredCheck{Context: one.Context,
-				AppID: one.AppID})
+			p.RequiredChecks = append(p.RequiredChecks, repoconfig.RequiredCheck(one))
 		}
 		p.UpToDate = p.UpToDate || v.Strict && len(v.Checks) > 0
 	case "merge_queue":
-		var v queueParameters
-		if err := decodeParameters(r, &v); err != nil {
-			return err
-		}
 		p.Queue = repoconfig.Queue{Build: v.Build, Merge: v.Merge, Wait: v.Wait, Timeout: v.Timeout}
 		p.MergeQueue = true
 		s.QueueRebases = s.QueueRebases || v.Method == "REBASE"
 		s.QueueSkips = s.QueueSkips || v.Grouping == "HEADGREEN"
 	case "workflows":
-		var v struct {
-			Workflows []struct {
-				Path       string `json:"path"`
-				Repository int64  `json:"repository_id"`
-			} `json:"workflows"`
-		}
-		if err := decodeParameters(r, &v); err != nil {
-			return err
-		}
 		for _, one := range v.Workflows {
 			if one.Repository == s.id { // another repository may have a file of the same path
 				l.Workflows = append(l.Workflows, one.Path)
@@ -263,28 +263,6 @@ func (s *Standing) addRule(l *Layer, r rule) error {
 		s.NotChecked = append(s.NotChecked, r.Type)
 	}
 	return nil
-}
-
-type queueParameters struct {
-	Method   string `json:"merge_method"`
-	Grouping string `json:"grouping_strategy"`
-	Build    *int   `json:"max_entries_to_build"`
-	Merge    *int   `json:"max_entries_to_merge"`
-	Wait     *int   `json:"min_entries_to_merge_wait_minutes"`
-	Timeout  *int   `json:"check_response_timeout_minutes"`
-}
-
-func decodeParameters(r rule, into any) error {
-	err := json.Unmarshal(r.Parameters, into)
-	switch {
-	case len(r.Parameters) == 0:
-		err = fmt.Errorf("rule %q has no parameters", r.Type)
-	case err != nil:
-		err = fmt.Errorf("rule %q: %w", r.Type, err)
-	default:
-		return nil
-	}
-	return &Error{Op: "reading the rules", Kind: ErrUnavailable, Err: err}
 }
 
 // noClassic is what the forge says where a branch has no classic protection; any other 404 means that it does not show
