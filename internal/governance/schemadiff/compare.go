@@ -219,62 +219,39 @@ func unread(side, path string, f *file) string {
 	return fmt.Sprintf("the %s schema cannot be read: %s", side, quote(f.fault.Error()))
 }
 
-// spot is where differences are reported: the places of the two schemas in the compared files. On a side on which a
-// reference was followed it is the place of that reference.
-type spot struct {
-	old, new        *strict.Step
-	oldRef, newRef  bool // a reference was followed
-	followReference bool // one of the two is what a reference leads to, where the other has none
+// spot is where differences are reported: the places of the two schemas in the compared files.
+type spot struct{ old, new place }
 
-	// outer has the keywords of a holder whose one branch is compared instead of it. The other side has these keywords
-	// and those of the branch in one object.
-	outer    map[string]bool
-	outerNew bool // the new schema is the one that represents its holder
-	chain    *chain
+func (s spot) followed() bool { return s.old.ref || s.new.ref }
+
+// place is that of a schema in a compared file.
+type place struct {
+	step *strict.Step
+	ref  bool // a reference was followed, and this is its place
 }
 
-// chain is the pairs that references alone led to, the last first.
-type chain struct {
-	before *chain
-	pair   pair
-}
-
-// inside returns the spot of a schema that represents its holder.
-func (s spot) inside(holder *schema, isNew bool) spot {
-	outer := map[string]bool{}
-	maps.Copy(outer, s.outer)
-	for keyword := range holder.object() {
-		outer[keyword] = true
+// to returns the place of a keyword of s, and of names below it.
+func (p place) to(s *schema, keyword string, names ...string) place {
+	switch {
+	case keyword == "":
+	case s.inner != nil && s.holder(keyword) == s.inner:
+		return p.inside(s).to(s.inner, keyword, names...)
+	case s.inner != nil:
+		return p.to(s.outer, keyword, names...)
+	case !p.ref:
+		for _, token := range append([]string{keyword}, names...) {
+			p.step = &strict.Step{Above: p.step, Token: token}
+		}
 	}
-	s.outer, s.outerNew = outer, isNew
-	return s
+	return p
 }
 
-// elsewhere returns the spot without the keywords of a holder.
-func (s spot) elsewhere() spot {
-	s.followReference, s.outer, s.outerNew, s.chain = false, nil, false, nil
-	return s
-}
-
-func (s spot) followed() bool { return s.oldRef || s.newRef }
-
-func (s spot) below(tokens ...string) spot { return s.branch(tokens, tokens) }
-
-// branch returns the spot below the point at which the pointers differ.
-func (s spot) branch(old, new []string) spot {
-	if !s.oldRef {
-		s.old = below(s.old, old)
+// inside returns the place of the schema that stands in for s.
+func (p place) inside(s *schema) place {
+	if s.by == "allOf" {
+		return p.to(s.outer, s.by, "0")
 	}
-	if !s.newRef {
-		s.new = below(s.new, new)
-	}
-	return s
-}
-
-// below returns the step that the tokens lead to from another one.
-func below(s *strict.Step, tokens []string) *strict.Step {
-	for _, token := range tokens {
-		s = &strict.Step{Above: s, Token: token}
-	}
-	return s
+	p = p.to(s.outer, s.by)
+	p.ref = true
+	return p
 }

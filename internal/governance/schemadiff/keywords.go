@@ -24,11 +24,18 @@ var implied = map[string]json.Number{"minLength": "0", "minItems": "0", "minProp
 var conditions = map[string]bool{"$ref": true, "$dynamicRef": true, "type": true, "multipleOf": true, "pattern": true,
 	"format": true, "contains": true, "not": true, "allOf": true, "anyOf": true, "oneOf": true}
 
+// evaluating are the keywords that decide which keyword evaluates a member or an item.
+var evaluating = map[string]bool{"additionalProperties": true, "contains": true, "items": true, "prefixItems": true,
+	"unevaluatedItems": true, "unevaluatedProperties": true}
+
 // keywords compares what can refuse a document, keyword by keyword.
 func (v *visit) keywords() {
 	for _, keyword := range v.either() {
 		was, isOld := v.o.object()[keyword]
 		is, isNew := v.n.object()[keyword]
+		if isOld != isNew && v.in&unevaluated != 0 && evaluating[keyword] {
+			v.note(Changed, !isNew, keyword, "comes or goes where an unevaluated keyword sees what it evaluates")
+		}
 		if isOld != isNew && conditions[keyword] {
 			v.comesOrGoes(keyword, isNew)
 			continue
@@ -52,31 +59,32 @@ func (v *visit) keywords() {
 			v.names(keyword, was, is, isNew)
 		case "dependentRequired":
 			v.dependentRequired(was, is)
-		case "dependencies":
-			if isOld != isNew || !v.same(was, is) {
-				v.note(Changed, !isNew, keyword, "differs; draft 2020-12 has no such keyword, but validators still "+
-					"heed it")
-			}
 		case "properties":
 			v.fields()
-		case "patternProperties":
+		case "patternProperties", "dependencies":
 			v.entries(keyword, func(name string, _, n *schema) {
-				v.note(Changed, n == nil, keyword, "pattern comes or goes, and with it what governs the names "+
-					"that match", name)
+				v.note(Changed, n == nil, keyword, "comes or goes, and with it what governs names", name)
 			})
-		case "additionalProperties", "unevaluatedProperties", "items", "unevaluatedItems", "propertyNames":
-			v.sub(v.o.at(keyword, ""), v.n.at(keyword, ""), v.at.below(keyword), v)
-		case "prefixItems":
+		case "additionalProperties", "unevaluatedProperties", "items", "unevaluatedItems", "propertyNames",
+			"prefixItems":
+			if v.o.form(keyword) != listed || v.n.form(keyword) != listed {
+				v.sub(v.o.at(keyword, ""), v.n.at(keyword, ""), v.below(keyword), v)
+				continue
+			}
 			o, n := v.o.list(keyword), v.n.list(keyword)
 			if len(o) != len(n) {
 				v.note(Changed, !isNew, keyword, fmt.Sprintf("has %d schemas, had %d", len(n), len(o)))
 				continue
 			}
 			for i := range o {
-				v.sub(o[i], n[i], v.at.below(keyword, strconv.Itoa(i)), nil)
+				v.sub(o[i], n[i], v.below(keyword, strconv.Itoa(i)), nil)
+			}
+		case "additionalItems": // of older drafts; references may lead to what differs
+			if v.same(was, is) {
+				v.sub(v.o.at(keyword, ""), v.n.at(keyword, ""), v.below(keyword), nil)
 			}
 		case "contains", "not":
-			v.sub(v.o.at(keyword, ""), v.n.at(keyword, ""), v.at.below(keyword), nil)
+			v.sub(v.o.at(keyword, ""), v.n.at(keyword, ""), v.below(keyword), nil)
 		case "dependentSchemas":
 			v.entries(keyword, func(name string, _, n *schema) {
 				class := Tightened
@@ -330,8 +338,7 @@ func (v *visit) branches(keyword string) {
 	}
 	paired := map[*schema]bool{}
 	walk := func(o, n *schema) {
-		at := v.at.branch([]string{keyword, o.name}, []string{keyword, n.name})
-		v.sub(o, n, at, nil)
+		v.sub(o, n, spot{v.at.old.to(v.o, keyword, o.name), v.at.new.to(v.n, keyword, n.name)}, nil)
 	}
 	var more []*schema
 	for _, s := range n {
@@ -381,12 +388,12 @@ func (v *visit) condition(keyword string) {
 		_, still := v.n.object()[keyword]
 		v.note(Changed, !still, keyword, "no longer says anything")
 	default: // one that is absent is true
-		v.sub(o, n, v.at.below(keyword), nil)
+		v.sub(o, n, v.below(keyword), nil)
 	}
 }
 
-// fields compares the entries of properties, and reports whether one of the sides has any.
-func (v *visit) fields() bool {
+// fields compares the entries of properties.
+func (v *visit) fields() {
 	required, _ := texts(v.n.object()["required"])
 	var governing []*schema
 	v.entries("properties", func(name string, o, n *schema) {
@@ -395,7 +402,7 @@ func (v *visit) fields() bool {
 			return
 		}
 		if governing == nil {
-			governing = v.inPlace(v.o)
+			governing = v.inPlace(v.o.holder("properties"))
 		}
 		closed := v.o.at("additionalProperties", "")
 		if closed == nil {
@@ -422,9 +429,6 @@ func (v *visit) fields() bool {
 				name)
 		}
 	})
-	_, was := v.o.object()["properties"]
-	_, is := v.n.object()["properties"]
-	return was || is
 }
 
 // governor names what of the schemas, the first of which is the object itself, governed a name; "" where nothing did.

@@ -224,7 +224,7 @@ func TestRules(t *testing.T) {
 		{"dependentSchemas", `{"dependentSchemas":{"a":{"minProperties":2},"b":{"required":["c"]}}}`,
 			`{"dependentSchemas":{"a":{"minProperties":3},"c":{"required":["d"]}}}`,
 			"tightened /dependentSchemas/a/minProperties; loosened /dependentSchemas/b; tightened /dependentSchemas/c"},
-		{"dependencies", `{"dependencies":{"a":["b"]}}`, `{"dependencies":{"a":["c"]}}`, "changed /dependencies"},
+		{"dependencies", `{"dependencies":{"a":["b"]}}`, `{"dependencies":{"a":["c"]}}`, "changed /dependencies/a"},
 		{"keywords of another draft", `{"$schema":"http://json-schema.org/draft-07/schema#","title":"a",
 			"properties":{"a":{"items":{},"additionalItems":false}}}`, `{"$schema":"http://json-schema.org/draft-07/schema#",
 			"title":"b","properties":{"a":{"items":{}}}}`, "changed /properties/a/additionalItems; note /title"},

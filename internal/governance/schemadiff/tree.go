@@ -151,6 +151,10 @@ type schema struct {
 	below    []*schema          // all of them, once they were walked
 	walked   bool
 	refusing answer // whether it may refuse something
+
+	// One in which another schema stands in for a keyword that leads to it has no place of its own.
+	outer, inner *schema // the schema that has the keyword, or such a one again; the other one
+	by           string  // the keyword
 }
 
 // answer is to a question that is asked often.
@@ -170,22 +174,59 @@ func (s *schema) object() map[string]any {
 	return object
 }
 
+// only returns the keyword by which s may refuse something, if there is just one; else "".
+func (s *schema) only() string {
+	only := ""
+	for keyword := range s.object() {
+		switch {
+		case !asserting[keyword]:
+		case only != "":
+			return ""
+		default:
+			only = keyword
+		}
+	}
+	return only
+}
+
 // sole returns the one branch of allOf where s says nothing else that refuses: s and the branch are one schema.
 func (s *schema) sole() *schema {
-	branches, _ := s.object()["allOf"].([]any)
-	if len(branches) != 1 {
+	if branches, _ := s.object()["allOf"].([]any); len(branches) != 1 || s.only() != "allOf" {
 		return nil
-	}
-	for keyword := range s.object() {
-		if asserting[keyword] && keyword != "allOf" {
-			return nil
-		}
 	}
 	branch := s.at("allOf", "0")
 	if object := branch.object(); !branch.wellFormed() || object["$id"] != nil || object["$schema"] != nil {
 		return nil // it is a resource of its own
 	}
 	return branch
+}
+
+// replaced returns s with what inner says instead of the keyword that leads to inner.
+func (s *schema) replaced(keyword string, inner *schema) *schema {
+	all := map[string]any{}
+	for name, value := range inner.object() {
+		if keyword == "allOf" || !identifiers[name] && !inner.defines(name) {
+			all[name] = value
+		}
+	}
+	for name, value := range s.object() {
+		if name != keyword {
+			all[name] = value
+		}
+	}
+	return &schema{file: inner.file, parent: s.parent, keyword: s.keyword, name: s.name, value: all,
+		resource: inner.resource, outer: s, inner: inner, by: keyword}
+}
+
+// holder returns the schema that has a keyword of s at its place.
+func (s *schema) holder(keyword string) *schema {
+	if s.inner == nil {
+		return s
+	}
+	if _, ok := s.outer.object()[keyword]; ok && keyword != s.by || keyword == "" {
+		return s.outer.holder(keyword)
+	}
+	return s.inner
 }
 
 // form is how a keyword holds subschemas.
@@ -218,6 +259,9 @@ func (s *schema) form(keyword string) form {
 
 // at returns the subschema under a keyword, or nil; name is "" for a keyword that has only one.
 func (s *schema) at(keyword, name string) *schema {
+	if s.inner != nil {
+		return s.holder(keyword).at(keyword, name)
+	}
 	key, form := keyword, s.form(keyword)
 	if keyword == "items" && name == "" {
 		form = single

@@ -19,9 +19,6 @@ type visit struct {
 	at     spot
 	in     setting
 	direct []direct // reported once it is known whether all point one way
-
-	texts []string // title or description that is new with a requirement, until it is known what else differs
-	inner *schema  // the one of the two that a schema within it represents: a branch, or a reference's target
 }
 
 // direct is a difference that makes the object as a whole wider or narrower.
@@ -45,9 +42,6 @@ func (c *Comparison) walk(o, n *schema, at spot, in setting, holder *visit) {
 	if in&undirected == 0 {
 		in |= positive
 	}
-	if o.seesEvaluated() || n.seesEvaluated() {
-		in |= unevaluated
-	}
 	v := &visit{Comparison: c, o: o, n: n, at: at, in: in}
 	if !o.wellFormed() || !n.wellFormed() {
 		if !v.same(o.value, n.value) {
@@ -55,94 +49,100 @@ func (c *Comparison) walk(o, n *schema, at spot, in setting, holder *visit) {
 		}
 		return
 	}
-	if v.branch(holder) {
-		return
+	compared := v.standIns()
+	if v.o.seesEvaluated() || v.n.seesEvaluated() {
+		v.in |= unevaluated
 	}
 	class := v.asWhole()
-	never := o.never() && n.never() && (o.value == false || n.value == false)
-	var reference *schema
-	if class == "" && !never {
-		reference = v.onlyReference()
-	}
-	v.marks()
-	if in&unevaluated != 0 {
-		v.evaluators()
-	}
 	switch {
-	case never:
-		if !v.same(identifiersIn(o.value, false), identifiersIn(n.value, false)) {
+	case !compared:
+	case v.neverAlike():
+		if !v.same(identifiersIn(v.o.value, false), identifiersIn(v.n.value, false)) {
 			v.note(Identity, false, "", "holds other identifiers")
 		}
 	case class != "":
 		v.whole(class, holder)
-	case reference != nil:
-		v.followReference(reference)
 	default:
 		v.keywords()
 	}
-	v.olderKeywords()
+	for _, keyword := range v.either() {
+		v.mark(keyword)
+	}
 	v.settle()
 }
 
-// olderKeywords walks what keywords of older drafts hold alike on both sides: references may lead to what differs.
-func (v *visit) olderKeywords() {
-	for _, keyword := range []string{"additionalItems", "dependencies", "items"} {
-		was := v.o.object()[keyword]
-		if was == nil || v.o.form(keyword) == forms[keyword] || !v.same(was, v.n.object()[keyword]) {
-			continue
+// standIns replaces each of the two schemas by the one that it consists of, where the other does not consist of one
+// likewise: by the one branch of allOf, or by what a reference leads to. It returns false if such a reference leads to
+// no schema.
+func (v *visit) standIns() bool {
+	for {
+		before := [2]*schema{v.o, v.n}
+		if v.o = v.standIn(v.old, v.o, v.n, v.before); v.o == before[0] {
+			v.n = v.standIn(v.new, v.n, v.o, v.after)
 		}
-		for _, sub := range v.o.each() {
-			at := v.at.below(keyword)
-			if keyword != "additionalItems" {
-				at = at.below(sub.name)
-			}
-			if sub.keyword == keyword {
-				v.sub(sub, v.n.at(keyword, sub.name), at, nil)
-			}
-		}
-	}
-}
-
-// branch walks the one branch of allOf and the schema that says the same without allOf.
-func (v *visit) branch(holder *visit) bool {
-	o, n := v.o.sole(), v.n.sole()
-	// Next to another allOf, the branch represents its holder only if it has an allOf itself: else the branches are
-	// compared.
-	follows := func(inner, other *schema) bool {
-		_, within := inner.object()["allOf"]
-		_, beside := other.object()["allOf"]
-		return within || !beside
-	}
-	at, tokens := v.at, []string{"allOf", "0"}
-	switch {
-	case o != nil && n == nil && follows(o, v.n):
-		v.inner, n, at = v.o, v.n, at.branch(tokens, nil)
-	case n != nil && o == nil && follows(n, v.o):
-		v.inner, o, at = v.n, v.o, at.branch(nil, tokens)
-	default:
-		return false
-	}
-	v.marks()
-	v.settle()
-	v.walk(o, n, at.inside(v.inner, v.inner == v.n), v.in, holder)
-	return true
-}
-
-// elsewhere reports whether a keyword is compared around or within the schema that represents its holder, and not here.
-func (v *visit) elsewhere(keyword string) bool {
-	if v.inner != nil {
-		byReference := v.inner.sole() == nil
-		if _, here := v.inner.object()[keyword]; !here &&
-			!(byReference && (identifiers[keyword] || v.defines(keyword))) {
+		switch {
+		case v.o == nil || v.n == nil:
+			v.o, v.n = before[0], before[1]
+			return false
+		case v.o == before[0] && v.n == before[1]:
 			return true
 		}
 	}
-	side := v.o
-	if v.at.outerNew {
-		side = v.n
+}
+
+// standIn returns the schema that stands in for s next to other; s itself if none does, and nil if it is no schema.
+func (v *visit) standIn(t *Tree, s, other *schema, settings map[*schema]setting) *schema {
+	keyword := s.only()
+	if keyword != "allOf" && keyword != "$ref" && keyword != "$dynamicRef" {
+		return s
 	}
-	_, here := side.object()[keyword]
-	return v.at.outer[keyword] && !here
+	gone, inner := s == v.o, s.sole()
+	switch to, isReference := t.references(s)[keyword]; {
+	case inner != nil:
+		_, within := inner.object()["allOf"]
+		_, beside := other.object()["allOf"]
+		if other.sole() != nil || beside && !within {
+			return s // the branches are compared
+		}
+		v.in |= settings[inner]
+	case !isReference || len(v.old.references(v.o))+len(v.new.references(v.n)) > 1 || other.sole() != nil ||
+		v.asWhole() != "" || v.neverAlike():
+		return s
+	case to == nil:
+		v.note(Changed, gone, keyword, "leads to nothing in the tree, so that it cannot be compared")
+		return nil
+	default:
+		for x := s; x != nil; x = x.outer {
+			if x == to || x.inner == to || !v.spend(1) {
+				v.note(Changed, gone, keyword, "leads back to itself, and so to no schema")
+				return nil
+			}
+		}
+		inner = to
+	}
+	if inner.value == false || !inner.wellFormed() || inner.otherDraft() != s.otherDraft() {
+		return s
+	}
+	all := s.replaced(keyword, inner)
+	for _, name := range sortedNames(inner.object()) {
+		if _, twice := s.object()[name]; twice && name != keyword && all.holder(name) != inner {
+			side := *v
+			if gone {
+				side.o, side.at.old = inner, v.at.old.inside(all)
+			} else {
+				side.n, side.at.new = inner, v.at.new.inside(all)
+			}
+			if !identifiers[name] && !side.defines(name) {
+				side.mark(name)
+			}
+		}
+	}
+	return all
+}
+
+// neverAlike reports whether neither schema allows anything, and one of them is false.
+func (v *visit) neverAlike() bool {
+	return v.o.never() && v.n.never() && (v.o.value == false || v.n.value == false)
 }
 
 func (s *schema) wellFormed() bool {
@@ -171,27 +171,28 @@ func size(v any) int {
 	return n
 }
 
+// below returns the spot of a keyword of the two, and of names below it.
+func (v *visit) below(keyword string, names ...string) spot {
+	return spot{v.at.old.to(v.o, keyword, names...), v.at.new.to(v.n, keyword, names...)}
+}
+
 // note adds a difference at the keyword, "" for the object itself, and at names below. The pointer is the old schema's
 // if the keyword is gone. Differences of one class at one pointer are reported as the first of them and their number.
 func (v *visit) note(class Class, gone bool, keyword, message string, names ...string) {
-	tokens := names
-	if keyword != "" {
-		tokens = append([]string{keyword}, names...)
-	}
-	at := v.at.below(tokens...)
-	d := Difference{Class: v.in.class(class), Gone: gone && !at.newRef, Message: message}
+	at := v.below(keyword, names...)
+	d := Difference{Class: v.in.class(class), Gone: gone && !at.new.ref, Message: message}
 	if d.Gone {
-		d.Pointer = at.old.Pointer()
+		d.Pointer = at.old.step.Pointer()
 	} else {
-		d.Pointer = at.new.Pointer()
+		d.Pointer = at.new.step.Pointer()
 	}
-	side, followed := v.n, at.newRef
+	side, place := v.n, at.new
 	if gone || side == absent {
-		side, followed = v.o, at.oldRef
+		side, place = v.o, at.old
 	}
-	if followed {
-		place := side.place() + below(nil, tokens).Pointer()
-		d.Message = fmt.Sprintf("where it leads, at %s: %s", quote(place), message)
+	if place.ref {
+		tokens := (spot{}).old.to(&schema{}, keyword, names...).step
+		d.Message = fmt.Sprintf("where it leads, at %s: %s", quote(side.holder(keyword).place()+tokens.Pointer()), message)
 	}
 	if !v.spend(1 + (len(d.Pointer)+len(d.Message))/32) {
 		return
@@ -220,14 +221,6 @@ func (v *visit) turn(class Class, gone bool, keyword, message string) {
 // settle reports what was kept: as it is if all is wider or all is narrower, else as one difference that cannot be
 // weighed.
 func (v *visit) settle() {
-	for _, keyword := range v.texts {
-		message := differs(nil, v.n.object()[keyword], false, true)
-		if len(v.direct) > 0 { // it is new next to a rule that is reported
-			v.note(Note, false, keyword, message)
-		} else {
-			v.note(Meaning, false, keyword, message+"; its key words are new")
-		}
-	}
 	var wider, narrower []string
 	for _, d := range v.direct {
 		if d.class == Loosened {
@@ -300,43 +293,38 @@ func (s *schema) draft() string {
 	return ""
 }
 
-// marks reports the keywords that refuse nothing.
-func (v *visit) marks() {
-	for _, keyword := range v.either() {
-		was, isOld := v.o.object()[keyword]
-		is, isNew := v.n.object()[keyword]
-		switch {
-		case v.elsewhere(keyword):
-		case v.defines(keyword):
-			if !v.at.followed() {
-				v.definitions(keyword)
-			}
-		case asserting[keyword], isOld == isNew && v.same(was, is):
-		case keyword == "$schema" && isOld && isNew && v.o.draft() == v.n.draft():
-			v.note(Note, false, keyword, differs(was, is, true, true))
-		case identifiers[keyword]:
-			if !v.at.followReference {
-				v.note(Identity, !isNew, keyword, differs(was, is, isOld, isNew))
-			}
-		case keyword == "title", keyword == "description":
-			v.wording(keyword, was, is, isOld, isNew)
-		case keyword == "default":
-			v.note(Meaning, !isNew, keyword, differs(was, is, isOld, isNew)+"; an absent member means something else")
-		case keyword == "readOnly", keyword == "writeOnly":
-			class := Meaning
-			if (was == nil || was == false) && (is == nil || is == false) {
-				class = Note
-			}
-			v.note(class, !isNew, keyword, differs(was, is, isOld, isNew))
-		case !annotations[keyword] && (v.o.otherDraft() || v.n.otherDraft()):
-			v.note(Changed, !isNew, keyword, "differs; draft 2020-12 has no such keyword, but the draft that $schema "+
-				"names may")
-		case (keyword == "contentSchema" || !annotations[keyword]) && v.idle(keyword):
-		case strings.HasPrefix(keyword, "content") && annotations[keyword]:
-			v.note(Meaning, !isNew, keyword, differs(was, is, isOld, isNew)+"; a text is decoded as something else")
-		default:
-			v.note(Note, !isNew, keyword, differs(was, is, isOld, isNew))
+// mark reports a keyword that refuses nothing, if it differs.
+func (v *visit) mark(keyword string) {
+	was, isOld := v.o.object()[keyword]
+	is, isNew := v.n.object()[keyword]
+	switch {
+	case v.defines(keyword):
+		if !v.at.followed() {
+			v.definitions(keyword)
 		}
+	case asserting[keyword], isOld == isNew && v.same(was, is):
+	case keyword == "$schema" && isOld && isNew && v.o.draft() == v.n.draft():
+		v.note(Note, false, keyword, differs(was, is, true, true))
+	case identifiers[keyword]:
+		v.note(Identity, !isNew, keyword, differs(was, is, isOld, isNew))
+	case keyword == "title", keyword == "description":
+		v.wording(keyword, was, is, isOld, isNew)
+	case keyword == "default":
+		v.note(Meaning, !isNew, keyword, differs(was, is, isOld, isNew)+"; an absent member means something else")
+	case keyword == "readOnly", keyword == "writeOnly":
+		class := Meaning
+		if (was == nil || was == false) && (is == nil || is == false) {
+			class = Note
+		}
+		v.note(class, !isNew, keyword, differs(was, is, isOld, isNew))
+	case !annotations[keyword] && (v.o.otherDraft() || v.n.otherDraft()):
+		v.note(Changed, !isNew, keyword, "differs; draft 2020-12 has no such keyword, but the draft that $schema "+
+			"names may")
+	case (keyword == "contentSchema" || !annotations[keyword]) && v.idle(keyword):
+	case strings.HasPrefix(keyword, "content") && annotations[keyword]:
+		v.note(Meaning, !isNew, keyword, differs(was, is, isOld, isNew)+"; a text is decoded as something else")
+	default:
+		v.note(Note, !isNew, keyword, differs(was, is, isOld, isNew))
 	}
 }
 
@@ -354,8 +342,8 @@ func (v *visit) wording(keyword string, was, is any, isOld, isNew bool) {
 	case !v.spend((len(o) + len(n)) / 32):
 	case slices.Equal(keyWords(o), keyWords(n)):
 		v.note(Note, !isNew, keyword, message)
-	case !isOld:
-		v.texts = append(v.texts, keyword)
+	case !isOld && len(v.direct) > 0: // it is new next to a rule that is reported
+		v.note(Note, false, keyword, message)
 	default:
 		v.note(Meaning, !isNew, keyword, message+"; its key words differ")
 	}
@@ -408,18 +396,6 @@ func differs(was, is any, isOld, isNew bool) string {
 	return fmt.Sprintf("is %s, was %s", show(is), show(was))
 }
 
-// evaluators reports added or removed keywords that decide which keyword evaluates a member or an item.
-func (v *visit) evaluators() {
-	for _, keyword := range []string{"additionalProperties", "contains", "items", "prefixItems", "unevaluatedItems",
-		"unevaluatedProperties"} {
-		_, isOld := v.o.object()[keyword]
-		_, isNew := v.n.object()[keyword]
-		if isOld != isNew {
-			v.note(Changed, !isNew, keyword, "comes or goes where an unevaluated keyword sees what it evaluates")
-		}
-	}
-}
-
 // bare reports whether s is true, or an object that has no keyword but such as refuse nothing.
 func (s *schema) bare() bool {
 	if s.refusing == unknown {
@@ -457,19 +433,17 @@ func (s *schema) never() bool {
 
 // asWhole returns the class of a schema that becomes true or false, or ceases to be; "" for any other.
 func (v *visit) asWhole() Class {
-	switch {
-	case v.o.never() && v.n.never():
-		return ""
-	case v.o.never():
-		return Loosened
-	case v.n.never():
-		return Tightened
-	case v.o.bare() && !v.n.bare():
-		return Tightened
-	case v.n.bare() && !v.o.bare():
-		return Loosened
+	o, n := v.n.never(), v.o.never()
+	if !o && !n {
+		o, n = v.o.bare(), v.n.bare()
 	}
-	return ""
+	switch {
+	case o == n:
+		return ""
+	case o:
+		return Tightened
+	}
+	return Loosened
 }
 
 // whole reports a schema that changes as a whole: its fields by name, all else as one.
@@ -514,71 +488,18 @@ func summary(s *schema) string {
 	return "some values are refused"
 }
 
-// onlyReference returns the side that is only a reference where the other side has none, else nil: then the
-// reference's target is compared instead.
-func (v *visit) onlyReference() *schema {
-	o, n := v.old.references(v.o), v.new.references(v.n)
-	if len(o)+len(n) != 1 {
-		return nil
-	}
-	side := v.o
-	if len(n) == 1 {
-		side = v.n
-	}
-	for keyword := range side.object() {
-		if asserting[keyword] && keyword != "$ref" && keyword != "$dynamicRef" {
-			return nil
-		}
-	}
-	for _, targets := range []map[string]*schema{o, n} {
-		for _, target := range targets {
-			if target != nil {
-				v.inner = side
-			}
-		}
-	}
-	return side
-}
-
-// followReference compares what the only reference of one side leads to with the other side.
-func (v *visit) followReference(side *schema) {
-	isNew, tree := side == v.n, v.old
-	if isNew {
-		tree = v.new
-	}
-	for keyword, to := range tree.references(side) {
-		at, o, n := v.at.branch([]string{keyword}, nil), to, v.n
-		if isNew {
-			at, o, n = v.at.branch(nil, []string{keyword}), v.o, to
-		}
-		at = at.inside(side, isNew)
-		at.oldRef, at.newRef, at.followReference = at.oldRef || !isNew, at.newRef || isNew, true
-		if to == nil {
-			v.note(Changed, !isNew, keyword, "leads to nothing in the tree, so that it cannot be compared")
-		} else if !v.follow(o, n, at) {
-			v.note(Changed, !isNew, keyword, "leads back to itself, and so to no schema")
-		}
-	}
-}
-
-// follow compares two schemas. A reference leads to one of them, or to both. Each pair is compared once. The result is
-// false if the references form a circle: they lead back to the pair and to no other keyword.
-func (v *visit) follow(o, n *schema, at spot) bool {
+// follow compares two schemas to which references lead. Each pair is compared once.
+func (v *visit) follow(o, n *schema, at spot) {
 	key := pair{o, n, v.in}
 	if v.walked[key] {
-		c := at.chain
-		for c != nil && c.pair != key {
-			c = c.before
-		}
-		return c == nil
+		return
 	}
-	v.walked[key], at.chain = true, &chain{at.chain, key}
+	v.walked[key] = true
 	if v.depth++; v.depth > maxDepth {
 		v.left = -1
 	}
 	v.walk(o, n, at, v.in, nil)
 	v.depth--
-	return true
 }
 
 // reference compares what a reference leads to, where both sides have it.
@@ -604,8 +525,8 @@ func (v *visit) reference(keyword string) {
 	case v.atOwnPlace(o, n):
 		return
 	}
-	at := v.at.below(keyword).elsewhere()
-	at.oldRef, at.newRef = true, true
+	at := v.below(keyword)
+	at.old.ref, at.new.ref = true, true
 	v.follow(o, n, at)
 }
 
@@ -726,7 +647,7 @@ func (v *visit) entries(keyword string, one func(name string, o, n *schema)) {
 			one(name, o, n)
 			continue
 		}
-		v.sub(o, n, v.at.below(keyword, name), nil)
+		v.sub(o, n, v.below(keyword, name), nil)
 	}
 }
 
@@ -736,7 +657,8 @@ func (v *visit) sub(o, n *schema, at spot, holder *visit) {
 	if o == nil {
 		o = absent
 		if n != nil { // as absent, but it has a place
-			o = &schema{file: v.o.file, parent: v.o, keyword: n.keyword, value: true, resource: v.o.resource}
+			holder := v.o.holder(n.keyword)
+			o = &schema{file: holder.file, parent: holder, keyword: n.keyword, value: true, resource: holder.resource}
 		}
 	} else {
 		in |= v.in.of(v.o, o)
@@ -746,7 +668,7 @@ func (v *visit) sub(o, n *schema, at spot, holder *visit) {
 	} else {
 		in |= v.in.of(v.n, n)
 	}
-	v.walk(o, n, at.elsewhere(), in, holder)
+	v.walk(o, n, at, in, holder)
 }
 
 // show spells a value of bounded length.
