@@ -1,12 +1,18 @@
 package governance
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/forge"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/governance/page"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
@@ -59,7 +65,7 @@ func (p *Proposal) approvals(out *verdict.Outcome, at verdict.At, r *roster, for
 				"repository (%q); a freed login can be taken by another", shorten(review.Association))
 		case slices.ContainsFunc(own, m.is):
 			refuse(verdict.Warning, "own-approval", "the change is the Maintainer's own")
-		case review.bot():
+		case review.User.Bot():
 			refuse(verdict.Notice, "bot-approval", "it is a bot's")
 		case p.Head == "" || !strings.EqualFold(review.Commit, p.Head):
 			refuse(verdict.Warning, "stale-approval", "it is of commit %.12q, and the head is %.12q", review.Commit,
@@ -141,4 +147,57 @@ func (p *Proposal) defaultQuorum(out *verdict.Outcome, j *Judgement, r *roster) 
 			len(a.counted), needed, n, needed, a.missing(r))
 	}
 	return err
+}
+
+// Review is a review as the forge lists it.
+type Review struct {
+	ID          int64         `json:"id"`
+	User        forge.Account `json:"user"` // empty where the account is gone
+	State       string        `json:"state"`
+	Body        string        `json:"body"`
+	Commit      string        `json:"commit_id"`
+	Submitted   *time.Time    `json:"submitted_at"` // nil while it is pending
+	Association string        `json:"author_association"`
+}
+
+func (r Review) state() string { return strings.ToUpper(r.State) }
+
+// MaxReviews is how many bytes a list of reviews may have.
+const MaxReviews = 16 << 20
+
+// ParseReviews reads the forge's list of reviews: one JSON array.
+func ParseReviews(name string, data []byte) ([]Review, error) {
+	doc, err := strict.Parse(name, data, strict.Remote(MaxReviews))
+	if err != nil {
+		return nil, err
+	}
+	if _, ok := doc.Root.([]any); !ok {
+		return nil, fmt.Errorf("%s: expected an array of reviews, as GET /repos/OWNER/NAME/pulls/N/reviews answers",
+			name)
+	}
+	var out []Review
+	if err := json.Unmarshal(data, &out); err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return out, nil
+}
+
+// latest returns the review of each user that counts: the last one that approves, asks for changes or was dismissed.
+func latest(all []Review) []Review {
+	all = slices.DeleteFunc(slices.Clone(all), func(r Review) bool {
+		return r.Submitted == nil || !slices.Contains([]string{"APPROVED", "CHANGES_REQUESTED", "DISMISSED"}, r.state())
+	})
+	slices.SortStableFunc(all, func(a, b Review) int {
+		return cmp.Or(a.Submitted.Compare(*b.Submitted), cmp.Compare(a.ID, b.ID))
+	})
+	slices.Reverse(all)
+	seen := map[string]bool{}
+	all = slices.DeleteFunc(all, func(r Review) bool {
+		login := strings.ToLower(r.User.Login)
+		was := seen[login]
+		seen[login] = true
+		return was
+	})
+	slices.Reverse(all)
+	return all
 }

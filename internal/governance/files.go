@@ -1,15 +1,19 @@
 package governance
 
 import (
+	"bytes"
 	"cmp"
+	"errors"
 	"fmt"
 	"path"
 	"slices"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitobject"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/governance/page"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/governance/schemadiff"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
 
@@ -94,14 +98,11 @@ func (v *View) version(t *registry.Tree, p string, e *registry.Entry, budget *bu
 	if e == nil {
 		return version{}, nil
 	}
-	if !isFile(e) {
-		return version{path: p}, nil
-	}
-	data, err := budget.read(t, p)
-	if err != nil {
-		return version{}, err
-	}
+	data, err := budget.side(t, p, e)
 	out := version{path: p, data: data}
+	if !isFile(e) || err != nil {
+		return out, err
+	}
 	if isJSON(p) {
 		if out.json, err = strict.Parse(p, data, schemadiff.Limits); err == nil {
 			return out, nil
@@ -123,4 +124,42 @@ func (v *View) version(t *registry.Tree, p string, e *registry.Entry, budget *bu
 		v.texts.pages[key] = out.text
 	}
 	return out, nil
+}
+
+// firstChange returns the place of the first line of a changed file that differs, or of the last line if the change
+// only cuts the file short. What is not a regular file, or larger than a text, has no line.
+func (v *View) firstChange(c registry.Change) (verdict.At, error) {
+	at := verdict.At{Path: c.Path}
+	base, err := textBudget().side(v.Base, c.Path, c.Base)
+	head, headErr := textBudget().side(v.Head, c.Path, c.Head)
+	if err = errors.Join(err, headErr); errors.Is(err, gitobject.ErrTooLarge) {
+		return at, nil
+	}
+	if err != nil || len(head) == 0 {
+		return at, err
+	}
+	same := 0
+	for same < min(len(base), len(head)) && base[same] == head[same] {
+		same++
+	}
+	at.Line, at.Column = 1+bytes.Count(head[:min(same, len(head)-1)], []byte("\n")), 1
+	return at, nil
+}
+
+// firstNormative returns the place of the first normative change of a view, or the zero place.
+func (v *View) firstNormative() (at verdict.At, err error) {
+	if n := v.normative(); len(n) > 0 && v.first.Path == "" {
+		v.first, err = v.firstChange(n[0])
+	}
+	return v.first, err
+}
+
+// firstNormative returns the place of the first normative change of the first view that has one, or the zero place.
+func (p *Proposal) firstNormative() (at verdict.At, err error) {
+	for _, v := range p.Views {
+		if at, err = v.firstNormative(); at.Path != "" || err != nil {
+			break
+		}
+	}
+	return at, err
 }

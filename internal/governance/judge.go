@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
+	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
 
 // Subject is the subject of the results of a range.
@@ -20,7 +21,7 @@ type Judgement struct {
 	// Attest is what no gate can decide, for people.
 	Attest []verdict.Attestation
 
-	proposal *Proposal // nil: a root commit
+	proposal *Proposal
 	subject  string
 	excepted *bool // whether an exception carries the change; nil: not judged
 }
@@ -32,15 +33,10 @@ func Judge(p *Proposal, selected func(id string) bool) (j Judgement, err error) 
 	return j, err
 }
 
-// Root returns the results of a root commit, which has nothing to be compared with.
-func Root(commit string, selected func(id string) bool) ([]verdict.Result, error) {
-	return verdict.Judge(gates, selected, &Judgement{}, commit)
-}
-
 // gate returns the entry of a gate.
 func gate(rule verdict.Rule, judge func(*Proposal, *Judgement) (verdict.Outcome, error)) verdict.Entry[*Judgement] {
 	return verdict.Entry[*Judgement]{Rule: rule, Judge: func(j *Judgement) (verdict.Outcome, error) {
-		if j.proposal == nil {
+		if j.proposal.Base == nil {
 			return verdict.Skip("a root commit has no base"), nil
 		}
 		out, err := judge(j.proposal, j)
@@ -82,4 +78,37 @@ func distinct(findings []verdict.Finding, rule verdict.Rule, commit string) []ve
 		}
 	}
 	return slices.Clip(out)
+}
+
+// changelog warns of a normative change that the change log does not tell. It is policy of the specification's
+// repository, and no gate of the RFC.
+func (p *Proposal) changelog(j *Judgement) (verdict.Outcome, error) {
+	var out verdict.Outcome
+	out.Verified = "no normative artifact is touched"
+	for _, v := range p.Views {
+		at, err := v.firstNormative()
+		if err != nil {
+			return out, err
+		}
+		if at.Path == "" {
+			continue
+		}
+		if slices.ContainsFunc(v.Changes, func(c registry.Change) bool { return c.Path == "CHANGELOG.md" }) {
+			out.Verified = "CHANGELOG.md is changed"
+			continue
+		}
+		if j.excepted == nil {
+			var other Judgement
+			if _, err := p.implementability(&other); err != nil {
+				return out, err
+			}
+			j.excepted = other.excepted
+		}
+		if *j.excepted {
+			out.Verified = "an exception carries the change"
+			continue
+		}
+		out.Warnf(at, "", "no-changelog", "a normative artifact changes, and CHANGELOG.md does not")
+	}
+	return out.OrPass(), nil
 }

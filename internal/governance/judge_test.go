@@ -100,7 +100,7 @@ func TestSilentGate(t *testing.T) {
 	defer func(was []verdict.Entry[*Judgement]) { gates = was }(gates)
 	gates = append(slices.Clip(gates), gate(verdict.Rule{ID: "silent"},
 		func(*Proposal, *Judgement) (verdict.Outcome, error) { return verdict.Outcome{}, nil }))
-	_, err := Judge(&Proposal{}, func(id string) bool { return id == "silent" })
+	_, err := Judge(&Proposal{Base: &registry.Tree{}}, func(id string) bool { return id == "silent" })
 	if want := "check silent said nothing of proposal"; !errors.Is(err, verdict.ErrUnsaid) || err.Error() != want {
 		t.Errorf("%v, want %q", err, want)
 	}

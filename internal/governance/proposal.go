@@ -46,7 +46,7 @@ type Proposal struct {
 	Commit string
 	// Head is the commit that an approval must be of; empty for files on disk, which nobody can have approved.
 	Head string
-	// Base is the tree that judges: its schemas, its roster.
+	// Base is the tree that judges: its schemas, its roster; nil before a root commit, which no gate judges.
 	Base  *registry.Tree
 	Views []*View // all must hold
 
@@ -135,9 +135,13 @@ func NewRange(ctx context.Context, repo *registry.Repository, r *registry.Range,
 	return p, nil
 }
 
-// NewStep returns the proposal of one commit, with its first parent as base.
+// NewStep returns the proposal of one commit, with its first parent as base. A root commit has none.
 func NewStep(s *registry.Step, texts *Texts) (*Proposal, error) {
-	p := &Proposal{Base: s.Base, Commit: s.Commit.ID, Head: s.Commit.ID}
+	p := &Proposal{Commit: s.Commit.ID, Head: s.Commit.ID}
+	if len(s.Commit.Parents) == 0 {
+		return p, nil
+	}
+	p.Base = s.Base
 	return p, p.view(s.Base, s.Result, s.Changes, texts)
 }
 
@@ -220,6 +224,14 @@ func (b *budget) read(t *registry.Tree, path string) ([]byte, error) {
 	return data, err
 }
 
+// side returns the content of one side of a changed file, nil for what is not a regular file.
+func (b *budget) side(t *registry.Tree, path string, e *registry.Entry) ([]byte, error) {
+	if !isFile(e) {
+		return nil, nil
+	}
+	return b.read(t, path)
+}
+
 // file is the place of a finding that is about a file as a whole.
 type file string
 
@@ -242,3 +254,55 @@ func quoted(texts []string) string {
 const maxQuote = 200
 
 func shorten(s string) string { return plain.Cut(s, maxQuote) }
+
+// The forms that an author or a reviewer writes.
+var (
+	additiveOnly  = page.NewForm("Additive only", false)
+	exceptionForm = page.NewForm("Implementability Gate exception", false)
+	clearedForm   = page.NewForm("Charter Review Gate cleared", true)
+)
+
+// minReason is how many words the reason of an exception has at least.
+const minReason = 5
+
+// Words are what a proposal says about itself.
+type Words struct {
+	Source string // such as "the pull request's body"
+	text   string
+	body   *page.Body
+}
+
+// NewWords reads a body in Markdown.
+func NewWords(source, text string) (*Words, error) {
+	body, err := page.ReadBody(text)
+	if err != nil {
+		return nil, fmt.Errorf("reading %s: %w", source, err)
+	}
+	return &Words{source, text, body}, nil
+}
+
+// says returns how the words say a form. Nil words say nothing.
+func (w *Words) says(form *page.Form) page.Statement {
+	if w == nil {
+		return page.Statement{}
+	}
+	return w.body.Says(form)
+}
+
+// instead returns, for a message, where the words are that do not say a form; empty if they are nowhere.
+func instead(s page.Statement) string {
+	if s.Said || s.Where == "" {
+		return ""
+	}
+	return "; the words are there, but " + s.Where
+}
+
+// phrased reports whether a review says a form, and where else its words are.
+func phrased(r Review, form *page.Form) (bool, string) {
+	body, err := page.ReadBody(r.Body)
+	if err != nil {
+		return false, "; the review is " + page.ErrLimit.Error()
+	}
+	s := body.Says(form)
+	return s.Said, instead(s)
+}

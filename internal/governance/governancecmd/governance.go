@@ -189,11 +189,6 @@ func (o *governanceOptions) judgeEach(ctx context.Context, repo *registry.Reposi
 			return err
 		}
 		rep.Commits = append(rep.Commits, verdict.NewCommit(s.Commit.ID, object.When, object.Message))
-		if len(s.Commit.Parents) == 0 {
-			results, err := governance.Root(s.Commit.ID, o.Selected)
-			rep.Results.Add(results...)
-			return err
-		}
 		p, err := governance.NewStep(s, texts)
 		if err != nil {
 			return fmt.Errorf("judging commit %s: %w", s.Commit.ID, err)

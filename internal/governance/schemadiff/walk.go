@@ -186,13 +186,14 @@ func (v *visit) note(class Class, gone bool, keyword, message string, names ...s
 	} else {
 		d.Pointer = at.new.step.Pointer()
 	}
-	side, place := v.n, at.new
+	side, leads := v.n, at.new.ref
 	if gone || side == absent {
-		side, place = v.o, at.old
+		side, leads = v.o, at.old.ref
 	}
-	if place.ref {
-		tokens := (spot{}).old.to(&schema{}, keyword, names...).step
-		d.Message = fmt.Sprintf("where it leads, at %s: %s", quote(side.holder(keyword).place()+tokens.Pointer()), message)
+	if leads {
+		target := side.holder(keyword)
+		below := (place{}).to(target, keyword, names...).step.Pointer()
+		d.Message = fmt.Sprintf("where it leads, at %s: %s", quote(target.place()+below), message)
 	}
 	if !v.spend(1 + (len(d.Pointer)+len(d.Message))/32) {
 		return
