@@ -246,7 +246,7 @@ func (p place) to(s *schema, keyword string, names ...string) place {
 	return p
 }
 
-// inside returns the place of the schema that stands in for s.
+// inside returns the place of the inner schema of s.
 func (p place) inside(s *schema) place {
 	if s.by == "allOf" {
 		return p.to(s.outer, s.by, "0")

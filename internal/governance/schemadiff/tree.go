@@ -152,7 +152,7 @@ type schema struct {
 	walked   bool
 	refusing answer // whether it may refuse something
 
-	// One in which another schema stands in for a keyword that leads to it has no place of its own.
+	// One in which another schema replaces the keyword that leads to it has no place of its own.
 	outer, inner *schema // the schema that has the keyword, or such a one again; the other one
 	by           string  // the keyword
 }

@@ -71,9 +71,8 @@ func (c *Comparison) walk(o, n *schema, at spot, in setting, holder *visit) {
 	v.settle()
 }
 
-// standIns replaces each of the two schemas by the one that it consists of, where the other does not consist of one
-// likewise: by the one branch of allOf, or by what a reference leads to. It returns false if such a reference leads to
-// no schema.
+// standIns replaces each of the two schemas by the one that it consists of, if the other does not consist of one: by
+// the one branch of allOf, or by what a reference leads to. It returns false if such a reference leads to no schema.
 func (v *visit) standIns() bool {
 	for {
 		before := [2]*schema{v.o, v.n}
@@ -90,7 +89,8 @@ func (v *visit) standIns() bool {
 	}
 }
 
-// standIn returns the schema that stands in for s next to other; s itself if none does, and nil if it is no schema.
+// standIn returns the schema that replaces s next to other: s itself if there is no such schema, nil if a reference
+// leads to none.
 func (v *visit) standIn(t *Tree, s, other *schema, settings map[*schema]setting) *schema {
 	keyword := s.only()
 	if keyword != "allOf" && keyword != "$ref" && keyword != "$dynamicRef" {
