@@ -30,7 +30,7 @@ type Row struct {
 	Slug          string     `json:"slug" jsonschema:"description=file name without .json"`
 	ToolDID       string     `json:"tool_did" jsonschema:"description=DID of the implementation"`
 	Level         string     `json:"level" jsonschema:"description=conformance level"`
-	Status        string     `json:"status" jsonschema:"enum=valid,enum=provisional,enum=expiring,enum=expired,enum=revoked,enum=refused,enum=invalid,description=status at the time of the list"`
+	Status        string     `json:"status" jsonschema:"enum=valid,enum=provisional,enum=expiring,enum=expired,enum=revoked,enum=refused,description=status at the time of the list"`
 	Until         *time.Time `json:"until,omitempty" jsonschema:"description=expires_at\\, absent where that is no time"`
 	ReceiptSHA256 string     `json:"receipt_sha256" jsonschema:"description=SHA-256 that the listing pins"`
 	Commit        string     `json:"commit" jsonschema:"description=first-parent commit that gave the file its present content"`
