@@ -76,7 +76,8 @@ var appendOnly = &Check{
 		{"nothing-judged", "the base already contains the head, so there was nothing to check",
 			"commit what you propose, or name the registry's own branch with --base"},
 		CommitBackdated,
-		{fsckCommit, "git refuses to receive a commit: a clone with transfer.fsckObjects fails",
+		{fsckCommit, "git refuses to receive a commit, so that a clone with transfer.fsckObjects fails; or the " +
+			"commit repeats a header, and readers differ about it (duplicate-header)",
 			"remove the commit from the branch: git rebase -i BASE"},
 		{fsckFile, "git refuses to receive a file that it reads itself: a clone with transfer.fsckObjects fails",
 			"remove the file from every commit of the branch: git rebase -i BASE"},
@@ -237,8 +238,8 @@ func transient(o *verdict.Outcome, s *Subject) (bool, error) {
 		f := o.Errorf(s, "", code, "a single commit leaves this file otherwise than the range does; rebase-merged, it "+
 			"would be in the history permanently")
 		f.Commit = c.ID
-		f.WithFix("make one commit of the same files, on your branch: git reset --soft %s && git commit -s && "+
-			"git push --force-with-lease", short(s.Run.forked()))
+		f.WithFix("make one commit of the same files: %sgit reset --soft %s && git commit -s && "+
+			"git push --force-with-lease", s.Run.switching(), short(s.Run.forked()))
 		return true, nil
 	}
 	return false, nil
@@ -265,6 +266,17 @@ func (r *Run) forked() string {
 		return r.Range.MergeBases[0]
 	}
 	return r.Range.Base.Commit()
+}
+
+// switching returns the command that comes before those that change the branch of the head. It is empty if this branch
+// is checked out.
+func (r *Run) switching() string {
+	head, store := r.Range.Head.Commit(), r.Repo.Store()
+	if id, err := store.Resolve("HEAD"); head == "" || // the files on disk
+		err == nil && id.String() == head && store.Symbolic("HEAD") != "" {
+		return ""
+	}
+	return "git switch BRANCH && "
 }
 
 // isRoot reports whether the range is a root commit: the tree before it is empty.
@@ -435,10 +447,15 @@ func runAppendOnlyRegistry(r *Run) (verdict.Outcome, error) {
 		}
 	}
 	const squash = "squash the branch into one commit, or merge it by a merge commit"
+	path := dropped(r.Range)
 	if n := dataCommits(r.Range); n > 1 {
-		out.Warnf(verdict.At{}, "", "squash",
+		f := out.Warnf(verdict.At{}, "", "squash",
 			"%d commits touch records; rebase-merged, each would be on the main branch", n).WithFix(squash)
-	} else if path := dropped(r.Range); path != "" {
+		if path != "" {
+			f.Message += ", where an audit refuses the steps of a record that a later commit corrects, as of " +
+				plain.Cut(path, 300)
+		}
+	} else if path != "" {
 		out.Warnf(verdict.At{Path: path}, "", "squash",
 			"a single commit makes of this file what a merge after it drops; rebase-merged, it would stand on the "+
 				"main branch").WithFix(squash)
