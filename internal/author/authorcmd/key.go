@@ -47,15 +47,6 @@ func NewKey(sys frame.IO) *cobra.Command {
 	return c
 }
 
-// oneFile requires exactly one argument, FILE.
-func oneFile(c *cobra.Command, args []string) error {
-	if len(args) != 1 || args[0] == "" {
-		return remedy.Errorf(c.CommandPath()+" FILE", "%s requires one FILE; %s given", c.CommandPath(),
-			plain.Count(len(args), "argument"))
-	}
-	return nil
-}
-
 func newKeyNew(sys frame.IO) *cobra.Command {
 	var origin string
 	c := &cobra.Command{
@@ -68,7 +59,7 @@ you keep secrets: nothing can restore it.
 With --origin it makes the key of a registry's log instead, and prints the verifier key to publish.`,
 		Example: "  oap-gate key new ~/oap.pem\n  oap-gate key show ~/oap.pem --did did:web:tool.example\n" +
 			"  oap-gate key new log.key --origin registry.example.org/oap/log",
-		Args: oneFile,
+		Args: frame.Wants(1, "oap-gate key new FILE", "oap-gate key new requires one FILE"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			if args[0] == signing.Stdin {
 				return remedy.Errorf("name a file", "a private key is never printed, so - is not accepted here")
@@ -202,7 +193,7 @@ and as a verificationMethod to paste into a DID Document. Its id ends in #key-1,
 them. The private half is never printed.`,
 		Example: "  oap-gate key show ~/oap.pem\n  oap-gate key show ~/oap.pem --did did:web:tool.example\n" +
 			"  pass oap-key | oap-gate key show -",
-		Args: oneFile,
+		Args: frame.Wants(1, "oap-gate key show FILE", "oap-gate key show requires one FILE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := o.check(); err != nil {
 				return err

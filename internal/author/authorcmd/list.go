@@ -178,9 +178,11 @@ func (o *listOptions) list(ctx context.Context, sys frame.IO) error {
 	default:
 		fmt.Fprintf(out, "commit %s (%s), as of %s\n\n", plain.Short(commit), foreign.Line(how), stampSeconds(rows.At))
 		writeRows(out, shown, o.did != "", sys.OutWidth)
-		fmt.Fprintf(out,
-			"%d of %d listings%s\nno document was fetched: oap-gate verify and oap-gate audit check them\n",
-			len(shown), all, leftOut(hidden))
+		fmt.Fprintf(out, "%d of %d listings", len(shown), all)
+		if hidden > 0 {
+			fmt.Fprintf(out, ", %d provisional left out (--status provisional)", hidden)
+		}
+		fmt.Fprintln(out, "\nno document was fetched: oap-gate verify and oap-gate audit check them")
 	}
 	if err := out.Flush(); err != nil {
 		return err
@@ -214,13 +216,6 @@ func (o *listOptions) matches(r *listing.Row, at time.Time) bool {
 		return listing.AtLeast(has, asked)
 	}
 	return o.level == "" || has == asked
-}
-
-func leftOut(n int) string {
-	if n == 0 {
-		return ""
-	}
-	return fmt.Sprintf(", %d provisional left out (--status provisional)", n)
 }
 
 // stampSeconds formats a time for people, in UTC.

@@ -311,10 +311,6 @@ func (o *recordFlags) unmerged(ctx context.Context, w *workspace) ([]placed, err
 		return nil, err
 	}
 	defer repo.Close()
-	base, err := repo.Tree(ctx, w.base)
-	if err != nil {
-		return nil, err
-	}
 	if _, err := repo.Resolve("HEAD"); err != nil { // a branch without commits lists nothing
 		return nil, nil
 	}
@@ -327,10 +323,10 @@ func (o *recordFlags) unmerged(ctx context.Context, w *workspace) ([]placed, err
 		if err != nil {
 			return nil, err
 		}
-		if head.Commit() == base.Commit() {
+		if head.Commit() == w.at.Commit() {
 			break // the tree of the base, which may be large
 		}
-		was, err := base.Leaf(e.Path)
+		was, err := w.at.Leaf(e.Path)
 		if err != nil {
 			return nil, err
 		}

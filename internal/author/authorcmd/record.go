@@ -64,10 +64,11 @@ func (o *recordFlags) check() error {
 // workspace is a clone that a record is written into, and what the world says about it.
 type workspace struct {
 	repo *registry.Repository
-	tree *listing.Tree // nil of a bare clone, which a dry run may have
-	base string        // commit that the record would land on
-	how  string        // it was chosen
-	date time.Time     // committer date of base
+	tree *listing.Tree  // nil of a bare clone, which a dry run may have
+	base string         // commit that the record would land on
+	at   *registry.Tree // its tree
+	how  string         // it was chosen
+	date time.Time      // committer date of base
 	src  evidence.Source
 	stop func() // showing progress
 }
@@ -106,11 +107,10 @@ func (o *recordFlags) look(ctx context.Context, sys frame.IO) (_ *workspace, err
 	if w.base, w.how, err = choose.Base(w.repo, o.base); err != nil {
 		return nil, err
 	}
-	base, err := w.repo.Tree(ctx, w.base)
-	if err != nil {
+	if w.at, err = w.repo.Tree(ctx, w.base); err != nil {
 		return nil, err
 	}
-	if _, found, err := base.Entry(registry.KindListing.Directory()); err != nil || !found {
+	if _, found, err := w.at.Entry(registry.KindListing.Directory()); err != nil || !found {
 		return nil, errors.Join(err, fmt.Errorf("%w: the base %s (%s) has no directory implementations/",
 			judge.ErrNoRegistry, plain.Short(w.base), w.how))
 	}
@@ -159,11 +159,7 @@ func (w *workspace) read(ctx context.Context, path string) ([]byte, error) {
 	if w.tree != nil {
 		return w.tree.Read(path)
 	}
-	base, err := w.repo.Tree(ctx, w.base)
-	if err != nil {
-		return nil, err
-	}
-	text, err := base.File(ctx, path, int64(strict.RegistryFile.Bytes))
+	text, err := w.at.File(ctx, path, int64(strict.RegistryFile.Bytes))
 	if err == nil && text == nil {
 		err = fs.ErrNotExist
 	}
@@ -172,11 +168,7 @@ func (w *workspace) read(ctx context.Context, path string) ([]byte, error) {
 
 // standing returns the state of the base tree.
 func (w *workspace) standing(ctx context.Context) (*checks.Standing, error) {
-	base, err := w.repo.Tree(ctx, w.base)
-	if err != nil {
-		return nil, err
-	}
-	return checks.NewStanding(ctx, base, func(string) bool { return true })
+	return checks.NewStanding(ctx, w.at, func(string) bool { return true })
 }
 
 // listed returns the base tree's listing of a slug.

@@ -126,22 +126,14 @@ func (o *renewOptions) due(ctx context.Context, sys frame.IO, w *workspace) erro
 	return nil
 }
 
-// recordSlug returns the slug that an argument names: itself, or that of a listing's path.
-func recordSlug(arg string) string {
-	if strings.HasSuffix(arg, ".json") {
-		return listing.SlugOf(strings.TrimPrefix(arg, "./"))
-	}
-	return arg
-}
-
 // renew edits one listing.
 func (o *renewOptions) renew(ctx context.Context, sys frame.IO, w *workspace, slug string) error {
-	slug = recordSlug(slug)
+	slug = listing.SlugOf(strings.TrimPrefix(slug, "./")) // a path will do
 	path, err := listing.Path(slug)
 	if err != nil {
 		return author.Unwritten(err, "")
 	}
-	merged, err := w.merged(ctx, path)
+	merged, err := w.at.Listing(ctx, path)
 	if err != nil {
 		return err
 	}
@@ -273,15 +265,6 @@ func pinned(l *registry.Listing) error {
 	}
 	return refusef("sign a new Receipt with validity.not_before after "+after+", publish it, and run it again",
 		"the Receipt that is served is the one that is pinned, sha256 %s", l.ReceiptSHA256)
-}
-
-// merged returns the base's listing at a path, or nil.
-func (w *workspace) merged(ctx context.Context, path string) (*registry.Listing, error) {
-	base, err := w.repo.Tree(ctx, w.base)
-	if err != nil {
-		return nil, err
-	}
-	return base.Listing(ctx, path)
 }
 
 // findingOf returns the first finding on a subject that would pass with a value, or nil.

@@ -25,11 +25,8 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/did"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/receipt"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/signature"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/signing"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
-	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
 
 // revokeOptions are the flags of revoke.
@@ -136,7 +133,7 @@ func (o *revokeOptions) run(ctx context.Context, sys frame.IO, slug string) erro
 	if err != nil {
 		return err
 	}
-	slug = recordSlug(slug)
+	slug = listing.SlugOf(strings.TrimPrefix(slug, "./")) // a path will do
 	if _, err := listing.Path(slug); err != nil {
 		return author.Unwritten(err, "")
 	}
@@ -177,62 +174,6 @@ func (o *revokeOptions) run(ctx context.Context, sys frame.IO, slug string) erro
 	return o.finish(ctx, sys, w, slug, path, nil, v.text())
 }
 
-// revoker returns a DID, as its listing spells it, that may sign a listing's revocation as a witness, as far as the
-// base tree shows.
-func (w *workspace) revoker(ctx context.Context, st *checks.Standing, l *checks.Listed, slug, id string) (string,
-	error) {
-	if did.Alike(id, l.ToolDID) {
-		return "", refusef("run oap-gate revoke "+slug+" without --forced",
-			"%s cannot revoke %s: it is the listing's own tool_did", id, slug)
-	}
-	by, err := w.witness(ctx, st, id, "revoke "+slug)
-	if err != nil {
-		return "", err
-	}
-	return by.ToolDID, nil
-}
-
-// witness returns the base tree's listing by which a DID may witness; the error says that it cannot do so.
-func (w *workspace) witness(ctx context.Context, st *checks.Standing, id, do string) (*checks.Listed, error) {
-	run := &checks.Run{Context: ctx, Repo: w.repo, Range: &registry.Range{Base: st.Tree}, Base: st, Now: w.src.Now()}
-	by, code, why, err := run.MayWitness(id)
-	switch {
-	case err != nil:
-		return nil, err
-	case by != nil:
-		return by.Listed, nil
-	case code == checks.WitnessOpen:
-		return nil, inconclusivef(checks.Restore, "whether %s can %s is not known: %s [%s]", id, do, why, code)
-	}
-	return nil, refusef(anotherWitness+code, "%s cannot %s: %s [%s]", id, do, why, code)
-}
-
-// anotherWitness is the fix of a signature that would not count, before the code that says why.
-const anotherWitness = "have another listed witness sign; see: oap-gate explain "
-
-// revocation is one that is being made.
-type revocation struct {
-	path string
-	by   string // the DID that signs
-	root map[string]any
-}
-
-// revocationBytes returns what the owner or a witness signs.
-func revocationBytes(root any) ([]byte, error) {
-	return signature.CanonicalWithout(root, "signature", "peer_witness_signatures")
-}
-
-func (v *revocation) text() []byte { return listing.Text(registry.KindRevocation, v.root) }
-
-// add enters a signature, for a forced revocation also as the first witness's.
-func (v *revocation) add(text, by string, forced bool) {
-	v.root["signature"] = map[string]any{"alg": "EdDSA", "value": text, "by": by}
-	if forced {
-		v.root["peer_witness_signatures"] = []any{
-			map[string]any{"witness_did": v.by, "alg": "EdDSA", "value": text, "by": by}}
-	}
-}
-
 // sign signs a revocation by a key that the DID Document of the signer holds.
 func (o *revokeOptions) sign(ctx context.Context, sys frame.IO, w *workspace, key *signing.Key, v revocation) error {
 	by, err := o.method(ctx, sys, w, v.by, key)
@@ -267,31 +208,6 @@ func (o *revokeOptions) method(ctx context.Context, sys frame.IO, w *workspace, 
 			"--forced", "%v", err)
 	}
 	return by, err
-}
-
-// judgeRevocation refuses a text that the checks would not let pass at that path once the others have signed. A finding
-// on the entry at that pointer refuses the text whatever its severity.
-func (o *recordFlags) judgeRevocation(ctx context.Context, w *workspace, path string, text []byte,
-	entry string) (*verdict.Report, error) {
-	rep, err := o.judgeText(ctx, w, path, text)
-	if err != nil {
-		return nil, err
-	}
-	var unsure error
-	for r := range rep.Results.All() {
-		for _, f := range r.Findings {
-			own := entry != "" && f.Pointer == entry
-			switch {
-			case r.Subject != path || f.Value == checks.MoreSignatures:
-			case f.Severity == verdict.Doubt, own && f.Value == checks.AnotherTry:
-				unsure = inconclusivef(f.Fix, "the revocation is not written: %s: %s [%s]",
-					r.Check, f.Message, f.Code)
-			case f.Severity == verdict.Error, own:
-				return nil, refusef(f.Fix, "the revocation is not written: %s: %s [%s]", r.Check, f.Message, f.Code)
-			}
-		}
-	}
-	return rep, unsure
 }
 
 // writeDraft writes a revocation without its signature, and prints what must be signed.

@@ -13,7 +13,6 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/openagentprotocol-OAP/oap-gate/checks"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/base/foreign"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/level"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/receipt"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
@@ -109,22 +108,25 @@ var inner = map[string][]string{
 // nothing are written as escapes. Values are those of package strict.
 func Text(k registry.Kind, root map[string]any) []byte {
 	var b bytes.Buffer
-	write(&b, root, orders[k], "\n")
-	b.WriteByte('\n')
-	return b.Bytes()
+	write(&b, root, orders[k])
+	text := jsontext.Value(b.Bytes())
+	if err := text.Indent(jsontext.WithIndent("  "), jsontext.PreserveRawStrings(true)); err != nil {
+		panic(err) // write wrote no JSON
+	}
+	return append(text, '\n')
 }
 
-// write writes a value. order is that of the members of an object, or of an array's objects, as far as it is known;
-// indent begins each line.
-func write(b *bytes.Buffer, v any, order []string, indent string) {
+// write writes a value in one line. order is that of the members of an object, or of an array's objects, as far as it
+// is known.
+func write(b *bytes.Buffer, v any, order []string) {
+	comma := func(i int) {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+	}
 	switch v := v.(type) {
 	case map[string]any:
-		var names []string
-		for _, name := range order {
-			if _, there := v[name]; there {
-				names = append(names, name)
-			}
-		}
+		names := slices.DeleteFunc(slices.Clone(order), func(name string) bool { _, has := v[name]; return !has })
 		for _, name := range slices.Sorted(maps.Keys(v)) {
 			if !slices.Contains(order, name) {
 				names = append(names, name)
@@ -132,21 +134,20 @@ func write(b *bytes.Buffer, v any, order []string, indent string) {
 		}
 		b.WriteByte('{')
 		for i, name := range names {
-			begin(b, i, indent)
-			quote(b, name)
-			b.WriteString(": ")
-			write(b, v[name], inner[name], indent+"  ")
+			comma(i)
+			b.Write(append(Quote(name), ':'))
+			write(b, v[name], inner[name])
 		}
-		end(b, len(names), indent, '}')
+		b.WriteByte('}')
 	case []any:
 		b.WriteByte('[')
 		for i, e := range v {
-			begin(b, i, indent)
-			write(b, e, order, indent+"  ")
+			comma(i)
+			write(b, e, order)
 		}
-		end(b, len(v), indent, ']')
+		b.WriteByte(']')
 	case string:
-		quote(b, v)
+		b.Write(Quote(v))
 	case json.Number:
 		b.WriteString(v.String())
 	case bool, nil:
@@ -155,24 +156,4 @@ func write(b *bytes.Buffer, v any, order []string, indent string) {
 	default:
 		panic(fmt.Sprintf("%T is not a value of a strict document", v))
 	}
-}
-
-func begin(b *bytes.Buffer, i int, indent string) {
-	if i > 0 {
-		b.WriteByte(',')
-	}
-	b.WriteString(indent + "  ")
-}
-
-func end(b *bytes.Buffer, n int, indent string, close byte) {
-	if n > 0 {
-		b.WriteString(indent)
-	}
-	b.WriteByte(close)
-}
-
-// quote writes a JSON string.
-func quote(b *bytes.Buffer, s string) {
-	text, _ := jsontext.AppendQuote(nil, s) // strict texts are UTF-8
-	b.Write(foreign.JSON(text))
 }

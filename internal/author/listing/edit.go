@@ -5,11 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/rogpeppe/go-internal/diff"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/base/foreign"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/level"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/receipt"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
@@ -22,7 +24,7 @@ var ErrNoObject = errors.New("no JSON object")
 // Set gives a member of a JSON object another value, itself a JSON text, and leaves every other byte as it is. A member
 // that is not there becomes the last one, set as the one before it is.
 func Set(text []byte, name string, value []byte) ([]byte, error) {
-	all, err := members(text)
+	all, err := spans(text, '{')
 	if err != nil {
 		return nil, err
 	}
@@ -44,7 +46,7 @@ func Set(text []byte, name string, value []byte) ([]byte, error) {
 // Drop takes a member out of a JSON object, with its comma and the blanks before it, and leaves every other byte as it
 // is.
 func Drop(text []byte, name string) ([]byte, error) {
-	all, err := members(text)
+	all, err := spans(text, '{')
 	if err != nil {
 		return nil, err
 	}
@@ -63,7 +65,13 @@ func Drop(text []byte, name string) ([]byte, error) {
 // Append adds an element, itself a JSON text, to the array that a member of a JSON object holds, and leaves every other
 // byte as it is. A member that is not there becomes the last one.
 func Append(text []byte, name string, element []byte) ([]byte, error) {
-	all, err := members(text)
+	return ReplaceElement(text, name, func([]byte) bool { return false }, element)
+}
+
+// ReplaceElement replaces the first element for which is reports true in the array that a member of a JSON object
+// holds, and leaves every other byte as it is. Without such an element it is Append.
+func ReplaceElement(text []byte, name string, is func(element []byte) bool, element []byte) ([]byte, error) {
+	all, err := spans(text, '{')
 	if err != nil {
 		return nil, err
 	}
@@ -71,50 +79,30 @@ func Append(text []byte, name string, element []byte) ([]byte, error) {
 	if i < 0 {
 		return Set(text, name, fmt.Appendf(nil, "[\n  %s\n]", bytes.ReplaceAll(element, []byte("\n"), []byte("\n  "))))
 	}
-	array := text[all[i].value:all[i].end]
+	from := all[i].value
+	array := text[from:all[i].end]
 	elements, err := spans(array, '[')
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
+	for n, e := range elements {
+		if is(array[e.value:e.end]) {
+			return splice(text, from+e.value, from+e.end, reset(element, blanks(array, elements, n))), nil
+		}
+	}
 	if len(elements) == 0 {
-		at := all[i].value + 1
-		return splice(text, at, at, reset(element, "")), nil
+		return splice(text, from+1, from+1, reset(element, "")), nil
 	}
 	last := len(elements) - 1
 	before := blanks(array, elements, last)
 	added := append(append([]byte(","), before...), reset(element, before)...)
-	at := all[i].value + elements[last].end
-	return splice(text, at, at, added), nil
-}
-
-// ReplaceElement replaces the first element for which is reports true in the array that a member of a JSON object
-// holds, and leaves every other byte as it is. Without such an element it is Append.
-func ReplaceElement(text []byte, name string, is func(element []byte) bool, element []byte) ([]byte, error) {
-	all, err := members(text)
-	if err != nil {
-		return nil, err
-	}
-	if i := find(all, name); i >= 0 {
-		array := text[all[i].value:all[i].end]
-		elements, err := spans(array, '[')
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", name, err)
-		}
-		for n, e := range elements {
-			if is(array[e.value:e.end]) {
-				from := all[i].value
-				return splice(text, from+e.value, from+e.end, reset(element, blanks(array, elements, n))), nil
-			}
-		}
-	}
-	return Append(text, name, element)
+	return splice(text, from+elements[last].end, from+elements[last].end, added), nil
 }
 
 // Quote returns a text, which must be UTF-8, as a JSON string, as Text writes it.
 func Quote(text string) []byte {
-	var b bytes.Buffer
-	quote(&b, text)
-	return b.Bytes()
+	quoted, _ := jsontext.AppendQuote(nil, text) // an error is one of UTF-8
+	return foreign.JSON(quoted)
 }
 
 // span is the position of a member or an element in a text: offsets in bytes. For an element, name equals value.
@@ -122,8 +110,6 @@ type span struct {
 	text             string // the name
 	name, value, end int
 }
-
-func members(text []byte) ([]span, error) { return spans(text, '{') }
 
 // spans returns the members of an object or the elements of an array.
 func spans(text []byte, open jsontext.Kind) ([]span, error) {
@@ -171,12 +157,7 @@ func spans(text []byte, open jsontext.Kind) ([]span, error) {
 }
 
 func find(all []span, name string) int {
-	for i, s := range all {
-		if s.text == name {
-			return i
-		}
-	}
-	return -1
+	return slices.IndexFunc(all, func(s span) bool { return s.text == name })
 }
 
 // blanks returns the blanks before a member or element.
@@ -204,8 +185,7 @@ func reset(value []byte, before string) []byte {
 
 // splice replaces text[from:to] by in.
 func splice(text []byte, from, to int, in []byte) []byte {
-	out := make([]byte, 0, len(text)+len(in))
-	return append(append(append(out, text[:from]...), in...), text[to:]...)
+	return slices.Concat(text[:from], in, text[to:])
 }
 
 // Renewal is what a new Receipt says about a listing.

@@ -20,10 +20,10 @@ func TestOrders(t *testing.T) {
 	names := map[registry.Kind]string{registry.KindListing: "listing", registry.KindPeerWitness: "listing",
 		registry.KindRevocation: "revocation", registry.KindWorkflowAnchor: "workflow-anchor"}
 	for kind, name := range names {
-		all, err := members(schemas.Text(name))
+		all, err := spans(schemas.Text(name), '{')
 		must.OK(t, err)
 		properties := all[find(all, "properties")]
-		all, err = members(schemas.Text(name)[properties.value:properties.end])
+		all, err = spans(schemas.Text(name)[properties.value:properties.end], '{')
 		must.OK(t, err)
 		var want []string
 		for _, m := range all {

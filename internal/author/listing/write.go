@@ -79,14 +79,12 @@ func (t *Tree) Close() error { return t.root.Close() }
 
 // Read reads a file of a data directory, whatever its name, of at most 64 KiB. The error is [fs.ErrNotExist] or
 // ErrPlace, or that of the disk.
-func (t *Tree) Read(path string) ([]byte, error) {
-	dir, name, err := t.directory(path)
-	if err != nil {
-		return nil, err
-	}
-	defer dir.Close()
-	text, _, err := read(dir, name, int64(strict.RegistryFile.Bytes))
-	return text, at(path, err)
+func (t *Tree) Read(path string) (text []byte, err error) {
+	err = t.in(path, func(dir *os.Root, name string) (err error) {
+		text, _, err = read(dir, name, maxRecord)
+		return err
+	})
+	return text, err
 }
 
 // Create writes a new record: whole, or not at all. It never overwrites: the error is [fs.ErrExist] if the path exists,
@@ -100,72 +98,64 @@ func (t *Tree) Create(path string, text []byte) error {
 	if err := t.root.Mkdir(directory, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
 		return at(path, err)
 	}
-	dir, name, err := t.directory(path)
-	if err != nil {
-		return err
-	}
-	defer dir.Close()
-	return at(path, atomicfile.Create(dir, name, text, 0o644))
+	return t.in(path, func(dir *os.Root, name string) error { return atomicfile.Create(dir, name, text, 0o644) })
 }
 
 // Replace gives a file of a data directory another text. The error is ErrChanged where it does not hold was any more.
 func (t *Tree) Replace(path string, was, text []byte) error {
-	dir, name, err := t.directory(path)
-	if err != nil {
-		return err
-	}
-	defer dir.Close()
-	return at(path, Overwrite(dir, name, int64(strict.RegistryFile.Bytes), was, text))
+	return t.in(path, func(dir *os.Root, name string) error { return Overwrite(dir, name, maxRecord, was, text) })
 }
 
 // ClearExecutable makes a file of a data directory one that nobody may execute, and reports whether somebody could.
-func (t *Tree) ClearExecutable(path string) (bool, error) {
-	dir, name, err := t.directory(path)
-	if err != nil {
-		return false, err
-	}
-	defer dir.Close()
-	text, mode, err := read(dir, name, int64(strict.RegistryFile.Bytes))
-	if err != nil || mode&0o111 == 0 {
-		return false, at(path, err)
-	}
-	return true, at(path, atomicfile.Replace(dir, name, text, mode&0o666))
+func (t *Tree) ClearExecutable(path string) (could bool, err error) {
+	err = t.in(path, func(dir *os.Root, name string) error {
+		text, mode, err := read(dir, name, maxRecord)
+		if could = err == nil && mode&0o111 != 0; could {
+			err = atomicfile.Replace(dir, name, text, mode&0o666)
+		}
+		return err
+	})
+	return could, err
 }
 
 // Move gives a file of a data directory the name of a record. The file must have the text was, else the error is
 // ErrChanged. If the new name exists, the error is [fs.ErrExist].
 func (t *Tree) Move(from, to string, was []byte) error {
-	dir, name, err := t.directory(from)
-	if err != nil {
+	if now, err := t.Read(from); err != nil {
 		return err
-	}
-	defer dir.Close()
-	if _, err := unchanged(dir, name, int64(strict.RegistryFile.Bytes), was); err != nil {
-		return at(from, err)
+	} else if !bytes.Equal(now, was) {
+		return at(from, ErrChanged)
 	}
 	if err := t.Create(to, was); err != nil {
 		return err
 	}
-	return at(from, dir.Remove(name))
+	return t.in(from, func(dir *os.Root, name string) error { return dir.Remove(name) })
+}
+
+// maxRecord is the size of a record in bytes.
+var maxRecord = int64(strict.RegistryFile.Bytes)
+
+// in has do work in the directory of a path, with the file's name there. The error names the path.
+func (t *Tree) in(path string, do func(dir *os.Root, name string) error) error {
+	dir, name, err := t.directory(path)
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	return at(path, do(dir, name))
 }
 
 // Overwrite gives a plain file of at most limit bytes another text. The error is ErrChanged where it does not hold was
 // any more, and ErrPlace where it is not such a file.
 func Overwrite(dir *os.Root, name string, limit int64, was, text []byte) error {
-	mode, err := unchanged(dir, name, limit, was)
-	if err != nil {
-		return err
-	}
-	return atomicfile.Replace(dir, name, text, mode)
-}
-
-// unchanged returns the permissions of a file that must have the text was.
-func unchanged(dir *os.Root, name string, limit int64, was []byte) (fs.FileMode, error) {
 	now, mode, err := read(dir, name, limit)
 	if err == nil && !bytes.Equal(now, was) {
 		err = ErrChanged
 	}
-	return mode, err
+	if err != nil {
+		return err
+	}
+	return atomicfile.Replace(dir, name, text, mode)
 }
 
 // directory opens the directory of a path of a data directory, and returns the file's name in it. Each directory on the
