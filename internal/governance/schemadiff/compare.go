@@ -104,9 +104,6 @@ func (t *Tree) reachable(s *schema) (all []*schema) {
 			all = append(all, t.dynamic[name]...)
 		}
 	}
-	if s.object()["$recursiveRef"] != nil { // of draft 2019-09
-		all = append(append(all, s.resource), t.dynamic[""]...)
-	}
 	return all
 }
 

@@ -1,6 +1,7 @@
 package schemadiff
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"math/big"
@@ -33,116 +34,109 @@ func (v *visit) keywords() {
 	for _, keyword := range v.either() {
 		was, isOld := v.o.object()[keyword]
 		is, isNew := v.n.object()[keyword]
+		o, n := v.o.at(keyword, ""), v.n.at(keyword, "")
 		if isOld != isNew && v.in&unevaluated != 0 && evaluating[keyword] {
-			v.note(Changed, !isNew, keyword, "comes or goes where an unevaluated keyword sees what it evaluates")
+			v.note(Changed, keyword, "comes or goes where an unevaluated keyword sees what it evaluates")
 		}
 		if isOld != isNew && conditions[keyword] {
-			v.comesOrGoes(keyword, isNew)
+			v.weighs(isNew, isOld, keyword, v.differs(keyword))
 			continue
 		}
 		switch keyword {
 		case "$ref", "$dynamicRef":
 			v.reference(keyword)
 		case "type":
-			v.types(was, is)
+			o, n := typeSet(was), typeSet(is)
+			v.weighs(len(n.beyond(o)) == 0, len(o.beyond(n)) == 0, keyword,
+				fmt.Sprintf("is %s, was %s", listNames(is), listNames(was)))
 		case "multipleOf":
-			v.multipleOf(was, is)
+			v.numbers(keyword, was, is, func(o, n *big.Rat) (bool, bool) { return isMultiple(n, o), isMultiple(o, n) })
 		case "pattern", "format":
 			if !v.same(was, is) {
-				v.note(Changed, false, keyword, differs(was, is, true, true))
+				v.note(Changed, keyword, v.differs(keyword))
 			}
 		case "uniqueItems":
-			if (was == true) != (is == true) {
-				v.comesOrGoes(keyword, is == true)
-			}
+			v.weighs(was != true || is == true, was == true || is != true, keyword, v.differs(keyword))
 		case "required":
-			v.names(keyword, was, is, isNew)
+			v.names(keyword, was, is)
 		case "dependentRequired":
-			v.dependentRequired(was, is)
+			o, old := was.(map[string]any)
+			n, new := is.(map[string]any)
+			if !old && !new {
+				v.names(keyword, was, is)
+			}
+			for _, name := range eitherName(o, n) {
+				v.names(keyword, o[name], n[name], name)
+			}
 		case "properties":
 			v.fields()
 		case "patternProperties", "dependencies":
 			v.entries(keyword, func(name string, _, n *schema) {
-				v.note(Changed, n == nil, keyword, "comes or goes, and with it what governs names", name)
+				v.note(Changed, keyword, "comes or goes, and with it what governs names", name)
 			})
 		case "additionalProperties", "unevaluatedProperties", "items", "unevaluatedItems", "propertyNames",
 			"prefixItems":
-			if v.o.form(keyword) != listed || v.n.form(keyword) != listed {
-				v.sub(v.o.at(keyword, ""), v.n.at(keyword, ""), v.below(keyword), v)
-				continue
+			old, new := v.o.list(keyword), v.n.list(keyword)
+			switch {
+			case v.o.form(keyword) != listed && v.n.form(keyword) != listed:
+				v.sub(o, n, v.below(keyword), v)
+			case len(old) != len(new) || v.o.form(keyword) != v.n.form(keyword):
+				v.note(Changed, keyword, fmt.Sprintf("has %d schemas, had %d", len(new), len(old)))
 			}
-			o, n := v.o.list(keyword), v.n.list(keyword)
-			if len(o) != len(n) {
-				v.note(Changed, !isNew, keyword, fmt.Sprintf("has %d schemas, had %d", len(n), len(o)))
-				continue
-			}
-			for i := range o {
-				v.sub(o[i], n[i], v.below(keyword, strconv.Itoa(i)), nil)
+			for i := range min(len(old), len(new)) {
+				v.sub(old[i], new[i], v.below(keyword, strconv.Itoa(i)), nil)
 			}
 		case "additionalItems": // of older drafts; references may lead to what differs
 			if v.same(was, is) {
-				v.sub(v.o.at(keyword, ""), v.n.at(keyword, ""), v.below(keyword), nil)
+				v.sub(o, n, v.below(keyword), nil)
 			}
 		case "contains", "not":
-			v.sub(v.o.at(keyword, ""), v.n.at(keyword, ""), v.below(keyword), nil)
+			v.sub(o, n, v.below(keyword), nil)
 		case "dependentSchemas":
 			v.entries(keyword, func(name string, _, n *schema) {
 				class := Tightened
 				if n == nil {
 					class = Loosened
 				}
-				v.note(class, n == nil, keyword, "comes or goes", name)
+				v.note(class, keyword, "comes or goes", name)
 			})
 		case "allOf", "anyOf", "oneOf":
 			v.branches(keyword)
 		case "if", "then", "else":
 			v.condition(keyword)
 		default:
-			if direction := bounds[keyword]; direction != 0 {
-				v.bound(keyword, direction, was, is, isOld, isNew)
-			}
+			v.bound(keyword, was, is)
 		}
 	}
 	v.values()
 }
 
-// comesOrGoes reports a keyword that is one more condition, or one less.
-func (v *visit) comesOrGoes(keyword string, added bool) {
-	if added {
-		v.turn(Tightened, false, keyword, differs(nil, v.n.object()[keyword], false, true))
-	} else {
-		_, isNew := v.n.object()[keyword]
-		v.turn(Loosened, !isNew, keyword, differs(v.o.object()[keyword], v.n.object()[keyword], true, isNew))
-	}
-}
-
 // weighs reports a keyword that is narrower, wider, both if it is equal, or neither.
-func (v *visit) weighs(narrower, wider, gone bool, keyword, message string) {
+func (v *visit) weighs(narrower, wider bool, keyword, message string) {
 	switch {
 	case narrower && wider:
 	case narrower:
-		v.turn(Tightened, gone, keyword, message)
+		v.turn(Tightened, keyword, message)
 	case wider:
-		v.turn(Loosened, gone, keyword, message)
+		v.turn(Loosened, keyword, message)
 	default:
-		v.note(Changed, false, keyword, message)
+		v.note(Changed, keyword, message)
 	}
 }
 
-// numbers returns the values of a keyword as numbers. If one has no number, it reports a difference.
-func (v *visit) numbers(keyword string, was, is any) (o, n *big.Rat, ok bool) {
+// numbers weighs the numbers of a keyword.
+func (v *visit) numbers(keyword string, was, is any, weigh func(o, n *big.Rat) (narrower, wider bool)) {
 	old, _ := was.(json.Number)
 	new, _ := is.(json.Number)
-	if o, n = rational(old), rational(new); o != nil && n != nil {
-		return o, n, true
+	if o, n := rational(old), rational(new); o != nil && n != nil {
+		narrower, wider := weigh(o, n)
+		v.weighs(narrower, wider, keyword, v.differs(keyword))
+	} else if !v.same(was, is) {
+		v.note(Changed, keyword, "is not a number on one side, or one with a long exponent")
 	}
-	if !v.same(was, is) {
-		v.note(Changed, false, keyword, "is not a number on one side, or one with a long exponent")
-	}
-	return o, n, false
 }
 
-// typeSet returns the set of types, nil if one is not a type; a number is an integer or not.
+// typeSet returns the set of types; a number is an integer or not. What is not a type is only equal to itself.
 func typeSet(v any) set {
 	items, ok := v.([]any)
 	if !ok {
@@ -150,27 +144,13 @@ func typeSet(v any) set {
 	}
 	all := set{}
 	for _, item := range items {
-		switch item {
-		case "number":
+		if item == "number" {
 			all.add("integer")
-			all.add("fraction")
-		case "null", "boolean", "object", "array", "string", "integer":
-			all.add(item)
-		default:
-			return nil
+			item = "fraction"
 		}
+		all.add(item)
 	}
 	return all
-}
-
-func (v *visit) types(was, is any) {
-	o, n := typeSet(was), typeSet(is)
-	if o != nil && n != nil {
-		v.weighs(len(n.beyond(o)) == 0, len(o.beyond(n)) == 0, false, "type",
-			fmt.Sprintf("is %s, was %s", listNames(is), listNames(was)))
-	} else if !v.same(was, is) {
-		v.note(Changed, false, "type", "is not a type on one side")
-	}
 }
 
 // listNames spells a name or an array of names, of bounded length.
@@ -196,26 +176,20 @@ func (v *visit) values() {
 	if o == nil && n == nil {
 		return
 	}
-	keyword, gone, constant := "", false, false
+	keyword := ""
 	for _, k := range []string{"const", "enum"} {
 		was, isOld := v.o.object()[k]
 		is, isNew := v.n.object()[k]
-		constant = constant || k == "const" && (isOld || isNew)
 		if isOld != isNew || isOld && !equal(was, is) {
-			keyword, gone = k, !isNew
+			keyword = k
 		}
 	}
 	switch {
-	case o == nil:
-		v.turn(Tightened, false, keyword, differs(nil, v.n.object()[keyword], false, true))
-	case n == nil:
-		v.turn(Loosened, true, keyword, differs(v.o.object()[keyword], nil, true, false))
-	case constant && keyword != "" && strings.HasSuffix(v.n.draft(), "/draft-04/schema"):
-		v.note(Changed, gone, keyword, "differs, and draft 4 has no const")
+	case o == nil || n == nil:
+		v.weighs(o == nil, n == nil, keyword, v.differs(keyword))
 	default:
-		lost, added := o.beyond(n), n.beyond(o)
-		if len(lost)+len(added) > 0 {
-			v.note(Enum, gone, keyword, valueChange(lost, added))
+		if lost, added := o.beyond(n), n.beyond(o); len(lost)+len(added) > 0 {
+			v.note(Enum, keyword, valueChange(lost, added))
 		}
 	}
 }
@@ -249,7 +223,11 @@ func (v *visit) valueSet(s *schema) set {
 	for _, item := range items {
 		all.add(item)
 	}
-	if !isConst {
+	switch {
+	case !isConst:
+		return all
+	case s.unknownDraft(): // it may not know const
+		all["const "+canonical(constant)] = constant
 		return all
 	}
 	only := set{}
@@ -259,69 +237,41 @@ func (v *visit) valueSet(s *schema) set {
 	return only
 }
 
-func (v *visit) bound(keyword string, direction int, was, is any, isOld, isNew bool) {
-	if strings.HasSuffix(keyword, "Contains") {
-		_, old := v.o.object()["contains"]
-		_, new := v.n.object()["contains"]
-		if !old || !new { // it says nothing, or what it says comes or goes with contains
-			return
-		}
+// bound compares a keyword that is a bound. One that is absent may be implied.
+func (v *visit) bound(keyword string, was, is any) {
+	direction, without := bounds[keyword], v.o.at("contains", "") == nil || v.n.at("contains", "") == nil
+	if direction == 0 || without && strings.HasSuffix(keyword, "Contains") {
+		return // such a bound says nothing, or comes or goes with contains
 	}
-	message := differs(was, is, isOld, isNew)
-	if value, ok := implied[keyword]; ok && !isOld {
-		was, isOld = value, true
+	if value, ok := implied[keyword]; ok {
+		was, is = cmp.Or[any](was, value), cmp.Or[any](is, value)
 	}
-	if value, ok := implied[keyword]; ok && !isNew {
-		is = value
-	}
-	gone := !isNew
-	isNew = isNew || is != nil
-	if !isOld || !isNew {
-		v.comesOrGoes(keyword, isNew)
+	if was == nil || is == nil {
+		v.weighs(was == nil, is == nil, keyword, v.differs(keyword))
 		return
 	}
-	if o, n, ok := v.numbers(keyword, was, is); ok {
+	v.numbers(keyword, was, is, func(o, n *big.Rat) (narrower, wider bool) {
 		more := n.Cmp(o) * direction
-		v.weighs(more <= 0, more >= 0, gone, keyword, message)
-	}
-}
-
-func (v *visit) multipleOf(was, is any) {
-	if o, n, ok := v.numbers("multipleOf", was, is); ok {
-		v.weighs(isMultiple(n, o), isMultiple(o, n), false, "multipleOf", differs(was, is, true, true))
-	}
+		return more <= 0, more >= 0
+	})
 }
 
 // names compares two lists of required names, at the keyword required or at an entry of dependentRequired.
-func (v *visit) names(keyword string, was, is any, isNew bool, under ...string) {
+func (v *visit) names(keyword string, was, is any, under ...string) {
 	o, oldOK := texts(was)
 	n, newOK := texts(is)
-	if was != nil && !oldOK || is != nil && !newOK {
+	more, less := n.beyond(o), o.beyond(n)
+	switch {
+	case was != nil && !oldOK || is != nil && !newOK:
 		if !v.same(was, is) {
-			v.note(Changed, !isNew, keyword, "is not a list of names on one side", under...)
+			v.note(Changed, keyword, "is not a list of names on one side", under...)
 		}
 		return
+	case len(more) > 0:
+		v.note(Tightened, keyword, "names are new: "+listNames(more), under...)
 	}
-	if more := n.beyond(o); len(more) > 0 {
-		v.note(Tightened, false, keyword, "names are new: "+listNames(more), under...)
-	}
-	if less := o.beyond(n); len(less) > 0 {
-		v.note(Loosened, !isNew, keyword, "names are gone: "+listNames(less), under...)
-	}
-}
-
-func (v *visit) dependentRequired(was, is any) {
-	o, oldOK := was.(map[string]any)
-	n, newOK := is.(map[string]any)
-	if was != nil && !oldOK || is != nil && !newOK {
-		if !v.same(was, is) {
-			v.note(Changed, is == nil, "dependentRequired", "is not an object on one side")
-		}
-		return
-	}
-	for _, name := range eitherName(o, n) {
-		_, isNew := n[name]
-		v.names("dependentRequired", o[name], n[name], isNew, name)
+	if len(less) > 0 {
+		v.note(Loosened, keyword, "names are gone: "+listNames(less), under...)
 	}
 }
 
@@ -331,42 +281,34 @@ func (v *visit) branches(keyword string) {
 	if !v.spend((size(v.o.object()[keyword]) + size(v.n.object()[keyword])) / 32) {
 		return
 	}
-	equals := map[string][]*schema{}
-	for _, s := range o {
-		d := canonical(s.value)
-		equals[d] = append(equals[d], s)
-	}
-	paired := map[*schema]bool{}
 	walk := func(o, n *schema) {
 		v.sub(o, n, spot{v.at.old.to(v.o, keyword, o.name), v.at.new.to(v.n, keyword, n.name)}, nil)
 	}
-	var more []*schema
+	equals := map[string][]*schema{}
+	for _, s := range o {
+		equals[canonical(s.value)] = append(equals[canonical(s.value)], s)
+	}
+	paired := map[*schema]bool{}
+	isPaired := func(s *schema) bool { return paired[s] }
 	for _, s := range n {
-		d := canonical(s.value)
-		if same := equals[d]; len(same) > 0 {
-			equals[d], paired[same[0]] = same[1:], true
+		if same := equals[canonical(s.value)]; len(same) > 0 {
+			equals[canonical(s.value)] = same[1:]
+			paired[same[0]], paired[s] = true, true
 			walk(same[0], s)
-		} else {
-			more = append(more, s)
 		}
 	}
-	fewer := slices.DeleteFunc(o, func(s *schema) bool { return paired[s] })
 	message := fmt.Sprintf("has %d branches, had %d", len(n), len(o))
-	class := Tightened
-	if keyword == "anyOf" {
-		class = Loosened
-	}
+	fewer, more := slices.DeleteFunc(o, isPaired), slices.DeleteFunc(n, isPaired)
 	switch {
 	case len(more) == len(fewer):
 		for i := range more {
 			walk(fewer[i], more[i])
 		}
 	case keyword == "oneOf" || len(more) > 0 && len(fewer) > 0:
-		v.note(Changed, false, keyword, message)
-	case len(more) > 0:
-		v.turn(class, false, keyword, message)
-	default:
-		v.turn(map[Class]Class{Tightened: Loosened, Loosened: Tightened}[class], false, keyword, message)
+		v.note(Changed, keyword, message)
+	default: // one more is narrower in allOf, wider in anyOf
+		narrower := (len(more) > 0) == (keyword == "allOf")
+		v.weighs(narrower, !narrower, keyword, message)
 	}
 }
 
@@ -383,10 +325,9 @@ func (v *visit) condition(keyword string) {
 	case o == nil && n == nil:
 		v.idle(keyword)
 	case o == nil && !n.bare():
-		v.turn(Tightened, false, keyword, "is new")
+		v.turn(Tightened, keyword, "is new")
 	case n == nil && !o.bare():
-		_, still := v.n.object()[keyword]
-		v.note(Changed, !still, keyword, "no longer says anything")
+		v.note(Changed, keyword, "no longer says anything")
 	default: // one that is absent is true
 		v.sub(o, n, v.below(keyword), nil)
 	}
@@ -395,87 +336,77 @@ func (v *visit) condition(keyword string) {
 // fields compares the entries of properties.
 func (v *visit) fields() {
 	required, _ := texts(v.n.object()["required"])
+	closed := v.o.at("additionalProperties", "")
+	if closed == nil {
+		closed = v.o.at("unevaluatedProperties", "")
+	}
 	var governing []*schema
-	v.entries("properties", func(name string, o, n *schema) {
+	v.entries("properties", func(name string, _, n *schema) {
 		if n == nil {
-			v.note(Removed, true, "properties", "field is gone", name)
+			v.note(Removed, "properties", "field is gone", name)
 			return
 		}
 		if governing == nil {
 			governing = v.inPlace(v.o.holder("properties"))
 		}
-		closed := v.o.at("additionalProperties", "")
-		if closed == nil {
-			closed = v.o.at("unevaluatedProperties", "")
-		}
-		class, why := v.beyond(n)
+		class, what := v.beyond(n)
 		switch by := v.governor(name, governing); {
 		case required.has(name) && closed != nil && !closed.bare():
-			v.note(Changed, false, "properties",
-				"field is new and required, in an object that refused or constrained it", name)
+			class, what = Changed, "is new and required, in an object that refused or constrained it"
 		case required.has(name):
-			v.note(Tightened, false, "properties", "field is new and required", name)
+			class, what = Tightened, "is new and required"
 		case by != "":
-			v.note(Changed, false, "properties", "field is new, but "+by+" governed that name", name)
+			class, what = Changed, "is new, but "+by+" governed that name"
 		case n.never():
-			v.note(Tightened, false, "properties", "field is new and must not be there", name)
+			class, what = Tightened, "is new and must not be there"
 		case class != "":
-			v.note(class, false, "properties", "field "+why+" is new", name)
 		case closed != nil && closed.never():
-			v.note(Additive, false, "properties", "optional field is new in a closed object", name)
+			class, what = Additive, "is new and optional, in a closed object"
 		default:
-			v.note(Additive, false, "properties",
-				"optional field is new in an open object, where a member of that name was free and now is constrained",
-				name)
+			class = Additive
+			what = "is new and optional, in an open object, where a member of that name was free and now is constrained"
 		}
+		v.note(class, "properties", "field "+what, name)
 	})
 }
 
 // governor names what of the schemas, the first of which is the object itself, governed a name; "" where nothing did.
 func (v *visit) governor(name string, schemas []*schema) string {
+	has := func(value any) bool {
+		members, _ := value.(map[string]any)
+		_, ok := members[name]
+		return ok
+	}
 	for i, s := range schemas {
-		if !v.spend(1) {
-			return "something"
-		}
 		object := s.object()
-		if properties, _ := object["properties"].(map[string]any); i > 0 && properties != nil {
-			if _, ok := properties[name]; ok {
-				return quote(s.place() + "/properties")
-			}
-		}
-		patterns, _ := object["patternProperties"].(map[string]any)
-		for _, pattern := range sortedNames(patterns) {
-			if v.matches(pattern, name) {
-				return quote(s.place() + "/patternProperties")
-			}
-		}
-		if required, _ := texts(object["required"]); required.has(name) {
-			return quote(s.place() + "/required")
-		}
-		for _, keyword := range []string{"dependentRequired", "dependencies"} {
-			dependent, _ := object[keyword].(map[string]any)
-			for _, key := range sortedNames(dependent) {
-				if names, _ := texts(dependent[key]); key == name || names.has(name) {
-					return quote(s.place() + "/" + keyword)
-				}
-			}
-		}
-		if s.at("dependentSchemas", name) != nil {
-			return quote(s.place() + "/dependentSchemas")
-		}
 		values, _ := object["enum"].([]any)
-		if !v.spend(len(values) / 8) {
+		if !v.spend(1 + len(values)/8) {
 			return "something"
 		}
-		for _, value := range append(slices.Clip(values), object["const"]) {
-			if allowed, _ := value.(map[string]any); allowed != nil {
-				if _, ok := allowed[name]; ok {
-					return quote(s.place()) + ", by a value that it allows,"
-				}
-			}
+		if slices.ContainsFunc(values, has) || has(object["const"]) {
+			return quote(s.place()) + ", by a value that it allows,"
 		}
-		for _, keyword := range []string{"additionalProperties", "unevaluatedProperties"} {
-			if sub := s.at(keyword, ""); sub != nil && !sub.bare() && !sub.never() {
+		for _, keyword := range sortedNames(object) {
+			members, _ := object[keyword].(map[string]any)
+			governs := false
+			switch keyword {
+			case "properties", "dependentSchemas":
+				governs = has(members) && (i > 0 || keyword != "properties")
+			case "patternProperties":
+				governs = slices.ContainsFunc(sortedNames(members), func(p string) bool { return v.matches(p, name) })
+			case "required":
+				names, _ := texts(object[keyword])
+				governs = names.has(name)
+			case "dependentRequired", "dependencies":
+				governs = has(members) || slices.ContainsFunc(sortedNames(members), func(key string) bool {
+					names, _ := texts(members[key])
+					return names.has(name)
+				})
+			case "additionalProperties", "unevaluatedProperties":
+				sub := s.at(keyword, "")
+				governs = !sub.bare() && !sub.never()
+			}
+			if governs {
 				return quote(s.place() + "/" + keyword)
 			}
 		}

@@ -145,10 +145,10 @@ type schema struct {
 	value    any    // a bool or an object where it is a schema at all
 	unpaired bool   // the other side's schema at the same pointer need not be its counterpart
 	resource *schema
-	id       string             // a resource's absolute URI
-	anchors  map[string]*schema // a resource's anchors
-	subs     map[string]*schema // those that were asked for
-	below    []*schema          // all of them, once they were walked
+	id       string                // a resource's absolute URI
+	anchors  map[string]*schema    // a resource's anchors
+	below    []*schema             // its subschemas, once they were walked
+	subs     map[[2]string]*schema // by keyword and name
 	walked   bool
 	refusing answer // whether it may refuse something
 
@@ -259,53 +259,16 @@ func (s *schema) form(keyword string) form {
 
 // at returns the subschema under a keyword, or nil; name is "" for a keyword that has only one.
 func (s *schema) at(keyword, name string) *schema {
-	if s.inner != nil {
-		return s.holder(keyword).at(keyword, name)
-	}
-	key, form := keyword, s.form(keyword)
-	if keyword == "items" && name == "" {
-		form = single
-	}
-	if form != single {
-		key = keyword + "/" + name
-	}
-	if sub := s.subs[key]; sub != nil {
-		return sub
-	}
-	value, ok := s.object()[keyword]
-	switch {
-	case form == named:
-		members, _ := value.(map[string]any)
-		value, ok = members[name]
-	case form == listed:
-		items, _ := value.([]any)
-		i, err := strconv.Atoi(name)
-		if ok = err == nil && i >= 0 && i < len(items) && strconv.Itoa(i) == name; ok {
-			value = items[i]
-		}
-	}
-	if !ok {
-		return nil
-	}
-	sub := &schema{file: s.file, parent: s, keyword: keyword, name: name, value: value, resource: s.resource}
-	_, conditional := s.object()["if"]
-	sub.unpaired = s.unpaired || form == listed || forms[keyword] == none && !s.defines(keyword) ||
-		(keyword == "then" || keyword == "else") && !conditional
-	if s.subs == nil {
-		s.subs = map[string]*schema{}
-	}
-	s.subs[key] = sub
-	return sub
+	s = s.holder(keyword)
+	s.each()
+	return s.subs[[2]string{keyword, name}]
 }
 
 // list returns the subschemas in an array.
 func (s *schema) list(keyword string) []*schema {
-	items, _ := s.object()[keyword].([]any)
-	subs := make([]*schema, len(items))
-	for i := range items {
-		subs[i] = s.at(keyword, strconv.Itoa(i))
-	}
-	return subs
+	return slices.DeleteFunc(slices.Clone(s.holder(keyword).each()), func(sub *schema) bool {
+		return sub.keyword != keyword || s.form(keyword) != listed
+	})
 }
 
 // each returns the subschemas at the places of known keywords, in order. It searches for them once: each comparison of
@@ -316,17 +279,33 @@ func (s *schema) each() []*schema {
 	}
 	s.walked = true
 	object := s.object()
+	_, conditional := object["if"]
 	for _, keyword := range sortedNames(object) {
-		switch s.form(keyword) {
-		case single:
-			s.below = append(s.below, s.at(keyword, ""))
-		case listed:
-			s.below = append(s.below, s.list(keyword)...)
-		case named:
-			members, _ := object[keyword].(map[string]any)
-			for _, name := range sortedNames(members) {
-				s.below = append(s.below, s.at(keyword, name))
+		form := s.form(keyword)
+		unpaired := s.unpaired || form == listed || forms[keyword] == none && !s.defines(keyword) ||
+			(keyword == "then" || keyword == "else") && !conditional
+		add := func(name string, value any) {
+			if s.subs == nil {
+				s.subs = map[[2]string]*schema{}
 			}
+			sub := &schema{file: s.file, parent: s, keyword: keyword, name: name, value: value, resource: s.resource,
+				unpaired: unpaired}
+			s.below, s.subs[[2]string{keyword, name}] = append(s.below, sub), sub
+		}
+		switch value := object[keyword].(type) {
+		case []any:
+			for i := 0; i < len(value) && form == listed; i++ {
+				add(strconv.Itoa(i), value[i])
+			}
+		case map[string]any:
+			for _, name := range sortedNames(value) {
+				if form == named {
+					add(name, value[name])
+				}
+			}
+		}
+		if form == single {
+			add("", object[keyword])
 		}
 	}
 	return s.below
@@ -368,9 +347,6 @@ func (f *file) index(s *schema) {
 	}
 	for _, sub := range s.each() {
 		f.index(sub)
-	}
-	if object["$recursiveAnchor"] == true {
-		f.dynamic = append(f.dynamic, dynamicAnchor{s.resource, ""})
 	}
 }
 
@@ -510,9 +486,16 @@ func (f *file) pathOf(uri string) string {
 		u.RawQuery != "" || u.Fragment != "" || !strings.HasPrefix(u.Path, "/") {
 		return ""
 	}
-	here := path.Clean("/" + f.path)
-	n := max(common(own.Path, here), 1) // the name may differ, not the directory
-	published, inTree := above(own.Path, n), above(here, n)
+	published, _ := cutLast(own.Path) // the name may differ, not the directory
+	inTree, _ := cutLast(path.Clean("/" + f.path))
+	for {
+		above, name := cutLast(published)
+		aboveHere, here := cutLast(inTree)
+		if name != here || name == "" {
+			break
+		}
+		published, inTree = above, aboveHere
+	}
 	rest, ok := strings.CutPrefix(u.Path, published+"/")
 	if !ok {
 		return ""
@@ -520,41 +503,28 @@ func (f *file) pathOf(uri string) string {
 	return path.Clean(inTree + "/" + rest)[1:]
 }
 
-// above returns a path without its last n names.
-func above(p string, n int) string {
-	names := strings.Split(p, "/")
-	return strings.Join(names[:max(len(names)-n, 0)], "/")
-}
-
-// common counts the names that two paths end with alike.
-func common(a, b string) int {
-	x, y := strings.Split(a, "/"), strings.Split(b, "/")
-	n := 0
-	for n < len(x)-1 && n < len(y)-1 && x[len(x)-1-n] == y[len(y)-1-n] {
-		n++
-	}
-	return n
+// cutLast cuts the last name from a path, with the slash before it.
+func cutLast(p string) (above, name string) {
+	i := max(strings.LastIndexByte(p, '/'), 0)
+	return p[:i], p[i:]
 }
 
 // follow gives what a JSON Pointer leads to from s, or nil. Below an unknown keyword it is a schema without a place.
 func (s *schema) follow(pointer string) *schema {
-	at := s
-	for rest := pointer; rest != ""; {
+	at, rest := s, pointer
+	for rest != "" {
 		keyword, after := cutToken(rest)
-		name := ""
-		switch {
-		case at.form(keyword) == none:
-			return at.loose(pointer, rest)
-		case at.form(keyword) != single:
-			if after == "" { // what holds the schemas
-				return at.loose(pointer, rest)
-			}
+		name, form := "", at.form(keyword)
+		if form != single && after != "" {
 			name, after = cutToken(after)
+		} else if form != single {
+			form = none // what holds the schemas
 		}
-		if at = at.at(keyword, name); at == nil {
-			return nil
+		sub := at.at(keyword, name)
+		if form == none || sub == nil {
+			return at.loose(pointer, rest)
 		}
-		rest = after
+		at, rest = sub, after
 	}
 	return at
 }

@@ -95,17 +95,17 @@ func TestOlderDrafts(t *testing.T) {
 		draft4 = `"$schema":"http://json-schema.org/draft-04/schema#",`
 	)
 	for _, test := range []struct{ name, old, want string }{
-		{"items", `{` + draft7 + `"items":[true,{"$ref":"../common/c.json"}]}`, "tightened /items/1/$ref"},
+		{"items", `{` + draft7 + `"items":[true,{"$ref":"../common/c.json"}]}`, "changed /items/1/$ref"},
 		{"additionalItems", `{` + draft7 + `"items":[],"additionalItems":{"$ref":"../common/c.json"}}`,
 			"changed /additionalItems/$ref"},
 		{"dependencies", `{"dependencies":{"a":{"$ref":"../common/c.json"},"b":["c"]}}`,
 			"changed /dependencies/a/$ref"},
 		{"a field that is named as a keyword", `{"properties":{"items":{"$ref":"../common/c.json"}}}`,
-			"tightened /properties/items/$ref"},
+			"changed /properties/items/$ref"},
 		{"id", `{` + draft4 + `"id":"https://x.example/v1.0/a.json","not":{"$ref":"https://x.example/common/c.json"}}`,
-			"loosened /not/$ref"},
+			"changed /not/$ref"},
 		{"a field that is named id", `{` + draft4 + `"properties":{"id":{"$ref":"../common/c.json"}}}`,
-			"tightened /properties/id/$ref"},
+			"changed /properties/id/$ref"},
 	} {
 		texts := map[string]string{"schemas/v1.0/a.json": test.old,
 			"schemas/common/c.json": `{` + draft4 + `"id":"https://x.example/common/c.json","minimum":1}`}

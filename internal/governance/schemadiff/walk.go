@@ -1,6 +1,7 @@
 package schemadiff
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -23,11 +24,9 @@ type visit struct {
 
 // direct is a difference that makes the object as a whole wider or narrower.
 type direct struct {
-	class   Class // Tightened or Loosened, as if in were positive
-	in      setting
-	keyword string
-	gone    bool
-	message string
+	class            Class // Tightened or Loosened, as if in were positive
+	in               setting
+	keyword, message string
 }
 
 // walk reports the differences of two schemas of one place. Those that make a schema as a whole wider or narrower go to
@@ -45,7 +44,7 @@ func (c *Comparison) walk(o, n *schema, at spot, in setting, holder *visit) {
 	v := &visit{Comparison: c, o: o, n: n, at: at, in: in}
 	if !o.wellFormed() || !n.wellFormed() {
 		if !v.same(o.value, n.value) {
-			v.note(Changed, false, "", "is not a schema on one side")
+			v.note(Changed, "", "is not a schema on one side")
 		}
 		return
 	}
@@ -53,12 +52,15 @@ func (c *Comparison) walk(o, n *schema, at spot, in setting, holder *visit) {
 	if v.o.seesEvaluated() || v.n.seesEvaluated() {
 		v.in |= unevaluated
 	}
+	if v.o.unknownDraft() && v.n.unknownDraft() {
+		v.in |= undirected
+	}
 	class := v.asWhole()
 	switch {
 	case !compared:
 	case v.neverAlike():
 		if !v.same(identifiersIn(v.o.value, false), identifiersIn(v.n.value, false)) {
-			v.note(Identity, false, "", "holds other identifiers")
+			v.note(Identity, "", "holds other identifiers")
 		}
 	case class != "":
 		v.whole(class, holder)
@@ -109,12 +111,12 @@ func (v *visit) standIn(t *Tree, s, other *schema, settings map[*schema]setting)
 		v.asWhole() != "" || v.neverAlike():
 		return s
 	case to == nil:
-		v.note(Changed, gone, keyword, "leads to nothing in the tree, so that it cannot be compared")
+		v.note(Changed, keyword, "leads to nothing in the tree, so that it cannot be compared")
 		return nil
 	default:
 		for x := s; x != nil; x = x.outer {
 			if x == to || x.inner == to || !v.spend(1) {
-				v.note(Changed, gone, keyword, "leads back to itself, and so to no schema")
+				v.note(Changed, keyword, "leads back to itself, and so to no schema")
 				return nil
 			}
 		}
@@ -178,8 +180,13 @@ func (v *visit) below(keyword string, names ...string) spot {
 
 // note adds a difference at the keyword, "" for the object itself, and at names below. The pointer is the old schema's
 // if the keyword is gone. Differences of one class at one pointer are reported as the first of them and their number.
-func (v *visit) note(class Class, gone bool, keyword, message string, names ...string) {
+func (v *visit) note(class Class, keyword, message string, names ...string) {
 	at := v.below(keyword, names...)
+	value, isNew := v.n.object()[keyword]
+	if members, ok := value.(map[string]any); ok && len(names) > 0 {
+		_, isNew = members[names[0]]
+	}
+	gone := !isNew && keyword != ""
 	d := Difference{Class: v.in.class(class), Gone: gone && !at.new.ref, Message: message}
 	if d.Gone {
 		d.Pointer = at.old.step.Pointer()
@@ -215,8 +222,8 @@ func (c *Comparison) add(d Difference) {
 }
 
 // turn keeps a difference until all of the object are known.
-func (v *visit) turn(class Class, gone bool, keyword, message string) {
-	v.direct = append(v.direct, direct{class, v.in, keyword, gone, message})
+func (v *visit) turn(class Class, keyword, message string) {
+	v.direct = append(v.direct, direct{class, v.in, keyword, message})
 }
 
 // settle reports what was kept: as it is if all is wider or all is narrower, else as one difference that cannot be
@@ -231,14 +238,14 @@ func (v *visit) settle() {
 		}
 	}
 	if len(wider) > 0 && len(narrower) > 0 {
-		v.note(Changed, false, "", fmt.Sprintf("is wider by %s and narrower by %s, which cannot be weighed",
+		v.note(Changed, "", fmt.Sprintf("is wider by %s and narrower by %s, which cannot be weighed",
 			strings.Join(wider, ", "), strings.Join(narrower, ", ")))
 		return
 	}
 	for _, d := range v.direct {
 		in := v.in
 		v.in = d.in
-		v.note(d.class, d.gone, d.keyword, d.message)
+		v.note(d.class, d.keyword, d.message)
 		v.in = in
 	}
 }
@@ -284,6 +291,11 @@ func (s *schema) otherDraft() bool {
 	return !slices.Contains([]string{"", "https://json-schema.org/draft/2020-12/schema"}, s.draft())
 }
 
+// unknownDraft reports whether s is of a draft that is not compared keyword by keyword: one before draft 6, or 2019-09.
+func (s *schema) unknownDraft() bool {
+	return s.otherDraft() && !strings.Contains(s.draft(), "/draft-06/") && !strings.Contains(s.draft(), "/draft-07/")
+}
+
 // draft returns the nearest $schema at or above s without an empty fragment, or "".
 func (s *schema) draft() string {
 	for ; s != nil; s = s.parent {
@@ -305,27 +317,27 @@ func (v *visit) mark(keyword string) {
 		}
 	case asserting[keyword], isOld == isNew && v.same(was, is):
 	case keyword == "$schema" && isOld && isNew && v.o.draft() == v.n.draft():
-		v.note(Note, false, keyword, differs(was, is, true, true))
+		v.note(Note, keyword, v.differs(keyword))
 	case identifiers[keyword]:
-		v.note(Identity, !isNew, keyword, differs(was, is, isOld, isNew))
+		v.note(Identity, keyword, v.differs(keyword))
 	case keyword == "title", keyword == "description":
-		v.wording(keyword, was, is, isOld, isNew)
+		v.wording(keyword, was, is)
 	case keyword == "default":
-		v.note(Meaning, !isNew, keyword, differs(was, is, isOld, isNew)+"; an absent member means something else")
+		v.note(Meaning, keyword, v.differs(keyword)+"; an absent member means something else")
 	case keyword == "readOnly", keyword == "writeOnly":
 		class := Meaning
 		if (was == nil || was == false) && (is == nil || is == false) {
 			class = Note
 		}
-		v.note(class, !isNew, keyword, differs(was, is, isOld, isNew))
+		v.note(class, keyword, v.differs(keyword))
 	case !annotations[keyword] && (v.o.otherDraft() || v.n.otherDraft()):
-		v.note(Changed, !isNew, keyword, "differs; draft 2020-12 has no such keyword, but the draft that $schema "+
+		v.note(Changed, keyword, "differs; draft 2020-12 has no such keyword, but the draft that $schema "+
 			"names may")
 	case (keyword == "contentSchema" || !annotations[keyword]) && v.idle(keyword):
 	case strings.HasPrefix(keyword, "content") && annotations[keyword]:
-		v.note(Meaning, !isNew, keyword, differs(was, is, isOld, isNew)+"; a text is decoded as something else")
+		v.note(Meaning, keyword, v.differs(keyword)+"; a text is decoded as something else")
 	default:
-		v.note(Note, !isNew, keyword, differs(was, is, isOld, isNew))
+		v.note(Note, keyword, v.differs(keyword))
 	}
 }
 
@@ -333,20 +345,20 @@ func (v *visit) mark(keyword string) {
 func keyWords(text string) []string { return page.KeyWords(page.Plain(text)) }
 
 // wording reports a changed title or description. It changes its meaning if it has other key words.
-func (v *visit) wording(keyword string, was, is any, isOld, isNew bool) {
+func (v *visit) wording(keyword string, was, is any) {
 	o, old := was.(string)
 	n, new := is.(string)
-	message := differs(was, is, isOld, isNew)
+	message := v.differs(keyword)
 	switch {
-	case isOld && !old || isNew && !new: // not an annotation of any draft
-		v.note(Changed, !isNew, keyword, message)
+	case was != nil && !old || is != nil && !new: // not an annotation of any draft
+		v.note(Changed, keyword, message)
 	case !v.spend((len(o) + len(n)) / 32):
 	case slices.Equal(keyWords(o), keyWords(n)):
-		v.note(Note, !isNew, keyword, message)
-	case !isOld && len(v.direct) > 0: // it is new next to a rule that is reported
-		v.note(Note, false, keyword, message)
+		v.note(Note, keyword, message)
+	case was == nil && len(v.direct) > 0: // it is new next to a rule that is reported
+		v.note(Note, keyword, message)
 	default:
-		v.note(Meaning, !isNew, keyword, message+"; its key words differ")
+		v.note(Meaning, keyword, message+"; its key words differ")
 	}
 }
 
@@ -386,8 +398,10 @@ func identifiersIn(v any, byName bool) any {
 	return found
 }
 
-// differs words a difference of one keyword.
-func differs(was, is any, isOld, isNew bool) string {
+// differs words the difference of a keyword.
+func (v *visit) differs(keyword string) string {
+	was, isOld := v.o.object()[keyword]
+	is, isNew := v.n.object()[keyword]
 	switch {
 	case !isOld:
 		return "is new: " + show(is)
@@ -413,7 +427,8 @@ func (s *schema) bare() bool {
 func (s *schema) refuses(keyword string) bool {
 	switch keyword {
 	case "additionalProperties", "items", "propertyNames", "unevaluatedItems", "unevaluatedProperties":
-		return !s.at(keyword, "").bare()
+		sub := s.at(keyword, "")
+		return sub == nil || !sub.bare()
 	case "uniqueItems":
 		return s.object()[keyword] == true
 	case "then", "else":
@@ -459,14 +474,11 @@ func (v *visit) whole(class Class, holder *visit) {
 	}
 	message := fmt.Sprintf("as a whole, %s, before %s", summary(v.n), summary(v.o))
 	if holder == nil {
-		v.note(class, false, "", message)
+		v.note(class, "", message)
 		return
 	}
-	keyword := v.n.keyword
-	if v.n == absent {
-		keyword = v.o.keyword
-	}
-	holder.direct = append(holder.direct, direct{class, v.in, keyword, v.n == absent, message})
+	keyword := cmp.Or(v.n.keyword, v.o.keyword) // one may be absent
+	holder.direct = append(holder.direct, direct{class, v.in, keyword, message})
 }
 
 // refusesBesideFields reports whether s may refuse something by a keyword other than properties.
@@ -509,19 +521,19 @@ func (v *visit) reference(keyword string) {
 	from, _ := was.(string)
 	to, _ := is.(string)
 	o, n := v.old.references(v.o)[keyword], v.new.references(v.n)[keyword]
-	message := differs(was, is, true, true)
+	message := v.differs(keyword)
 	switch {
 	case was != is && document(v.o, from) != document(v.n, to) && !(local(from) && local(to)):
-		v.note(Identity, false, keyword, fmt.Sprintf("%s: another document, %s instead of %s", message,
+		v.note(Identity, keyword, fmt.Sprintf("%s: another document, %s instead of %s", message,
 			quote(document(v.n, to)), quote(document(v.o, from))))
 		return
 	case o == nil && n == nil && fragment(from) == fragment(to):
 		return // out of both trees
 	case o == nil || n == nil:
-		v.note(Changed, false, keyword, message+", and does not lead to a schema of the tree on both sides")
+		v.note(Changed, keyword, message+", and does not lead to a schema of the tree on both sides")
 		return
 	case keyword == "$dynamicRef" && was != is && (v.old.dynamical(o) || v.new.dynamical(n)):
-		v.note(Changed, false, keyword, message+", and where it leads depends on the way to it")
+		v.note(Changed, keyword, message+", and where it leads depends on the way to it")
 		return
 	case v.atOwnPlace(o, n):
 		return
@@ -567,63 +579,53 @@ func (s *schema) defines(keyword string) bool {
 // definitions compares the entries of a keyword that holds definitions.
 func (v *visit) definitions(keyword string) {
 	v.entries(keyword, func(name string, o, n *schema) {
-		switch {
-		case o == nil:
-			if class, why := v.beyond(n); class != "" {
-				v.note(class, false, keyword, "definition "+why+" is new", name)
-				return
-			}
-			v.note(Note, false, keyword, "definition is new", name)
-		default:
-			v.note(Removed, true, keyword, "definition is gone", name)
+		if o != nil {
+			v.note(Removed, keyword, "definition is gone", name)
+			return
 		}
+		class, what := v.beyond(n)
+		v.note(cmp.Or(class, Note), keyword, "definition "+what, name)
 	})
 }
 
-// beyond returns the class of a new subschema that affects more than its own place. It is Identity if it holds an
-// identifier, by which references elsewhere may lead to it, and Changed if it refers to a document that is not in the
-// tree, without which the whole does not compile. It is "" in all other cases.
-func (v *visit) beyond(s *schema) (class Class, why string) {
+// beyond returns the class of a new subschema that affects more than its own place, and what it is. The class is
+// Identity if it holds an identifier, by which references elsewhere may lead to it, and Changed if it refers to a
+// document that is not in the tree, without which the whole does not compile. It is "" in all other cases.
+func (v *visit) beyond(s *schema) (class Class, what string) {
 	if !v.spend(size(s.value)/64) || len(identifiersIn(s.value, false).([]any)) > 0 {
-		return Identity, "with an identifier"
+		return Identity, "with an identifier is new"
 	}
-	if why = v.leadsOut(s, map[*schema]bool{}); why != "" {
-		return Changed, "with a reference that " + why
+	if v.leadsOut(s) {
+		return Changed, "with a reference that leads out of the tree is new"
 	}
-	return "", ""
+	return "", "is new"
 }
 
-// leadsOut says where the first reference in a new subschema leads that does not remain in the tree. It is "" if all
-// remain.
-func (v *visit) leadsOut(s *schema, seen map[*schema]bool) string {
-	if !v.spend(1) {
-		return "was not followed"
-	}
-	for keyword, target := range v.new.references(s) {
-		switch {
-		case target != nil:
-			fresh := !v.old.Reaches(target.file.path) || target.unpaired
-			if fresh && !seen[target] {
-				seen[target] = true
-				if v.depth++; v.depth > maxDepth {
-					v.left = -1
-				}
-				out := v.leadsOut(target, seen)
-				v.depth--
-				if out != "" {
-					return "leads out of the tree in the end"
-				}
+// leadsOut reports whether a reference in a new subschema, or in what it leads to and the old tree lacks, leads out of
+// the tree.
+func (v *visit) leadsOut(s *schema) bool {
+	seen := map[*schema]bool{s: true}
+	for queue := []*schema{s}; len(queue) > 0; queue = queue[1:] {
+		next := slices.Clone(queue[0].each())
+		for keyword, target := range v.new.references(queue[0]) {
+			switch {
+			case target == nil && v.new.outside(queue[0], queue[0].object()[keyword].(string)):
+				return true
+			case target != nil && (!v.old.Reaches(target.file.path) || target.unpaired):
+				next = append(next, target)
 			}
-		case v.new.outside(s, s.object()[keyword].(string)):
-			return "leads to nothing in the tree"
+		}
+		for _, s := range next {
+			if !seen[s] {
+				seen[s] = true
+				queue = append(queue, s)
+			}
+		}
+		if !v.spend(1) {
+			return true
 		}
 	}
-	for _, sub := range s.each() {
-		if out := v.leadsOut(sub, seen); out != "" {
-			return out
-		}
-	}
-	return ""
+	return false
 }
 
 // idle reports a keyword whose schema is applied to nothing, if the identifiers in it differ: references elsewhere may
@@ -633,7 +635,7 @@ func (v *visit) idle(keyword string) bool {
 	if byName := holdsNamed(keyword); v.same(identifiersIn(was, byName), identifiersIn(is, byName)) {
 		return false
 	}
-	v.note(Identity, is == nil, keyword, "holds other identifiers")
+	v.note(Identity, keyword, "holds other identifiers")
 	return true
 }
 
