@@ -14,6 +14,7 @@ import (
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/typed"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/base/usergit"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence/bundle"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
@@ -393,7 +394,7 @@ func (o *Output) Place(n *Network, files []report.Target, directories [][2]strin
 		if taken, err = o.claim(taken, f); err != nil {
 			o.reports = slices.DeleteFunc(o.reports, func(r string) bool { // the refusal is not written there either
 				_, path, _ := o.target(r)
-				return resolve(path) == resolve(f.Path) || sameFile(path, f.Path)
+				return resolve(path) == resolve(f.Path) || usergit.SameFile(path, f.Path)
 			})
 			return err
 		}
@@ -414,7 +415,7 @@ func (o *Output) claim(taken []report.Target, f report.Target) ([]report.Target,
 		return taken, err
 	}
 	for _, t := range taken {
-		if t.Path == path || sameFile(t.Path, path) {
+		if t.Path == path || usergit.SameFile(t.Path, path) {
 			return taken, remedy.Errorf("give each a file of its own", "%s %q names a file that %s names too", f.Flag,
 				f.Path, t.Flag)
 		}
@@ -472,18 +473,12 @@ func (o *Output) inputs(file string) (n int) {
 		f := o.flags.Lookup(flag)
 		counts := f != nil && strings.Contains(f.Usage, "`FILE`") || strings.ContainsAny(arg, `./\`)
 		for value, more := arg, counts && !isReport; more; _, value, more = strings.Cut(value, "=") {
-			if sameFile(value, file) {
+			if usergit.SameFile(value, file) {
 				n++
 			}
 		}
 	}
 	return n
-}
-
-func sameFile(a, b string) bool {
-	one, err := os.Stat(a)
-	other, missing := os.Stat(b)
-	return err == nil && missing == nil && os.SameFile(one, other)
 }
 
 // resolve returns a path without symbolic links, as far as it exists.

@@ -22,6 +22,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/typed"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/base/usergit"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence/choose"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
@@ -207,8 +208,7 @@ func (w *workspace) lostFix(ctx context.Context, path string) string {
 // the clone from there. In the clone itself the flags are empty.
 func (w *workspace) fromHere(path string) (named, inClone, ofClone string) {
 	root := w.repo.Store().Worktree()
-	here, err := os.Stat(".")
-	if at, e := os.Stat(root); err == nil && e == nil && os.SameFile(here, at) {
+	if usergit.SameFile(".", root) {
 		return path, "", ""
 	}
 	return root + "/" + path, " -C " + plain.ShellWord(root), " --repo " + plain.ShellWord(root)

@@ -58,6 +58,11 @@ func (c Clone) tree(ctx context.Context, flag string) (_ *Tree, err error) {
 		return nil, remedy.Errorf("conclude the merge (git commit --no-verify), then run oap-gate check",
 			"a merge is not concluded: the commit will have another parent, which %s does not see", flag)
 	}
+	if strings.ContainsAny(c.Root+c.GitDir+c.Objects, "\r\n") { // git prints, and reads, paths as lines
+		return nil, remedy.Errorf("rename the directory", "the path of the clone %q contains a line end", c.Root)
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, maxTree, errors.New("it took more than 10 minutes"))
+	defer cancel()
 	git, err := find(c.Root)
 	if err != nil {
 		return nil, remedy.With(err, fmt.Sprintf("commit first and leave %s out, or run oap-gate where git is", flag))
@@ -114,7 +119,7 @@ func (c Clone) same(ctx context.Context, git program) (index, objects string, er
 		return "", "", git.notGit("rev-parse", out)
 	}
 	for i, own := range []string{c.GitDir, c.Root} {
-		if !sameFile(own, lines[i]) {
+		if !SameFile(own, lines[i]) {
 			setting := []string{"GIT_DIR", "GIT_WORK_TREE"}[i]
 			fix := "env -u " + setting + " oap-gate …"
 			if os.Getenv(setting) == "" {
@@ -123,32 +128,32 @@ func (c Clone) same(ctx context.Context, git program) (index, objects string, er
 			return "", "", remedy.Errorf(fix, "git reads %q, and the clone has %q: %s is set", lines[i], own, setting)
 		}
 	}
-	absolute := func(path string) string {
-		if filepath.IsAbs(path) {
-			return path
+	for i, path := range lines {
+		if !filepath.IsAbs(path) {
+			lines[i] = filepath.Join(c.Root, path)
 		}
-		return filepath.Join(c.Root, path)
 	}
-	return absolute(lines[2]), absolute(lines[3]), nil
+	return lines[2], lines[3], nil
 }
 
-func sameFile(a, b string) bool {
-	x, err := os.Stat(a)
-	if err != nil {
-		return false
-	}
-	y, err := os.Stat(b)
-	return err == nil && os.SameFile(x, y)
+// SameFile reports whether two paths name one file that exists.
+func SameFile(a, b string) bool {
+	one, err := os.Stat(a)
+	other, missing := os.Stat(b)
+	return err == nil && missing == nil && os.SameFile(one, other)
 }
 
 // temporary makes a directory outside of the work tree: `git add -A` would add what is in it.
 func (c Clone) temporary() (string, error) {
-	base, err := filepath.EvalSymlinks(os.TempDir())
+	base, err := filepath.Abs(os.TempDir()) // git runs in the root
+	if err == nil {
+		base, err = filepath.EvalSymlinks(base)
+	}
 	if err != nil {
 		return "", remedy.With(fmt.Errorf("finding the temporary directory: %w", err), "set TMPDIR to a directory")
 	}
 	for at := base; ; at = filepath.Dir(at) {
-		if sameFile(at, c.Root) {
+		if SameFile(at, c.Root) {
 			return "", remedy.Errorf("set TMPDIR to a directory outside of it",
 				"the temporary directory %q is in the work tree %q", base, c.Root)
 		}
@@ -182,13 +187,11 @@ func copyIndex(from, to string) error {
 	if err != nil {
 		return err
 	}
-	if _, err := io.Copy(out, in); err != nil {
-		return errors.Join(fmt.Errorf("copying the index: %w", err), out.Close())
+	_, err = io.Copy(out, in)
+	if err := errors.Join(err, out.Close(), os.Chtimes(to, info.ModTime(), info.ModTime())); err != nil {
+		return fmt.Errorf("copying the index: %w", err)
 	}
-	if err := out.Close(); err != nil {
-		return err
-	}
-	return os.Chtimes(to, info.ModTime(), info.ModTime())
+	return nil
 }
 
 // writeAlternates makes an object directory that has the objects of the others too. Git reads a quarantine's further
@@ -199,9 +202,6 @@ func writeAlternates(objects string, others ...string) error {
 	}
 	var text strings.Builder
 	for _, dir := range others {
-		if strings.ContainsAny(dir, "\r\n") {
-			return remedy.Errorf("rename the directory", "the path of the object directory %q contains a line end", dir)
-		}
 		if _, err := os.Stat(dir); err == nil {
 			text.WriteString(filepath.ToSlash(dir) + "\n")
 		}
@@ -261,8 +261,9 @@ func (p program) notGit(command string, out []byte) error {
 }
 
 const (
-	maxOutput   = 64 << 20 // bytes of a command's output that are kept
-	maxMessages = 2 << 10  // bytes of the end of a command's messages that are kept
+	maxTree     = 10 * time.Minute // for a tree, of a command without a budget too
+	maxOutput   = 64 << 20         // bytes of a command's output that are kept
+	maxMessages = 2 << 10          // bytes of the end of a command's messages that are kept
 	waitDelay   = 5 * time.Second
 )
 
@@ -290,9 +291,13 @@ func (p program) run(ctx context.Context, env []string, args ...string) ([]byte,
 		_ = end(c.Process)
 		return out, nil
 	case ctx.Err() != nil:
-		return out, fmt.Errorf("running git %s: %w", args[0], context.Cause(ctx))
+		return out, remedy.Errorf("remove the filter that git waits for, or raise --budget", "running git %s: %w",
+			args[0], context.Cause(ctx))
 	}
 	fix, said := "`git add -A` must succeed in this clone", messages.line()
+	if said == "" { // git says why it fails, and check-ignore only that it found nothing
+		return out, fmt.Errorf("%w: %w", p.notGit(args[0], out), err)
+	}
 	if _, files, found := strings.Cut(said, "updated in the index:; "); found { // they are outside of a sparse checkout
 		files, _, _ = strings.Cut(files, "; hint:")
 		fix = "git add --sparse"

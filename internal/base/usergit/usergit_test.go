@@ -95,10 +95,11 @@ func empty(t *testing.T, dir string) {
 	}
 }
 
-// program puts a git of one's own into a directory.
+// script puts a git of one's own into a directory, which is the first of PATH.
 func script(t *testing.T, dir, text string) {
 	t.Helper()
 	must.OK(t, os.WriteFile(filepath.Join(dir, "git"), []byte("#!/bin/sh\n"+text), 0o755))
+	t.Setenv("PATH", dir+string(os.PathListSeparator)+os.Getenv("PATH"))
 }
 
 func TestRefusals(t *testing.T) {
@@ -109,15 +110,15 @@ func TestRefusals(t *testing.T) {
 	}{
 		{"no git", func(t *testing.T, _ *gittest.Clone) { t.Setenv("PATH", t.TempDir()) }, "finding git"},
 		{"a git in the clone, by a relative entry", func(t *testing.T, c *gittest.Clone) {
-			script(t, c.Dir, "touch "+filepath.Join(c.Dir, "ran")+"\n")
 			t.Chdir(c.Dir)
-			t.Setenv("PATH", "."+string(os.PathListSeparator)+os.Getenv("PATH"))
+			script(t, ".", "touch "+filepath.Join(c.Dir, "ran")+"\n")
 		}, "finding git"},
 		{"a git that is not git", func(t *testing.T, _ *gittest.Clone) {
-			dir := t.TempDir()
-			script(t, dir, "echo hello\necho again\n")
-			t.Setenv("PATH", dir+string(os.PathListSeparator)+os.Getenv("PATH"))
+			script(t, t.TempDir(), "echo hello\necho again\n")
 		}, `printed "hello"`},
+		{"a git that fails without a word", func(t *testing.T, _ *gittest.Clone) {
+			script(t, t.TempDir(), "echo hello\nexit 3\n")
+		}, `printed "hello": exit status 3`},
 		{"a missing filter", func(t *testing.T, c *gittest.Clone) {
 			c.Write(".gitattributes", "* filter=lfs\n")
 			c.Config("filter.lfs.clean", "no-such-program")
@@ -157,6 +158,11 @@ func TestRefusals(t *testing.T) {
 		{"a temporary directory in the work tree", func(t *testing.T, c *gittest.Clone) {
 			c.Write("deep/x", "")
 			t.Setenv("TMPDIR", filepath.Join(c.Dir, "deep"))
+		}, "is in the work tree"},
+		{"a temporary directory in the work tree, by a relative path", func(t *testing.T, c *gittest.Clone) {
+			c.Write("deep/x", "")
+			t.Chdir(filepath.Join(c.Dir, "deep"))
+			t.Setenv("TMPDIR", ".")
 		}, "is in the work tree"},
 		{"a nested repository without a commit", func(t *testing.T, c *gittest.Clone) {
 			c.Git("init", "-q", "inner")

@@ -42,8 +42,8 @@ func TestProblemMatcher(t *testing.T) {
 	}
 }
 
-// TestPreCommitHook runs the hook of .pre-commit-hooks.yaml, with this program in place of one that is built from a
-// release.
+// TestPreCommitHook runs the hook of .pre-commit-hooks.yaml on a commit that only deletes, with this program in place
+// of one that is built from a release.
 func TestPreCommitHook(t *testing.T) {
 	needs.Program(t, "pre-commit")
 	hooks := must.Read(t, filepath.Join("..", "..", "..", ".pre-commit-hooks.yaml"))
@@ -61,14 +61,15 @@ func TestPreCommitHook(t *testing.T) {
 			t.Fatalf("%v\n%s", err, out)
 		}
 	}
-	git("checkout", "-q", "pr")
-	run := exec.Command("pre-commit", "run", "--config", config, "--from-ref", "main", "--to-ref", "pr")
+	git("checkout", "-q", "main")
+	git("rm", "-q", "implementations/ada.json")
+	run := exec.Command("pre-commit", "run", "--config", config)
 	run.Dir, run.Env = dir, append(os.Environ(), "PRE_COMMIT_HOME="+t.TempDir())
 	out, err := run.CombinedOutput()
-	if err == nil || !strings.Contains(string(out), "[window-too-long]") {
+	if err == nil || !strings.Contains(string(out), "[deleted]") {
 		t.Errorf("%v\n%s", err, out)
 	}
 }
 
 // failing is a pull request whose listing is in force for too long.
-const failing = "pr: [{listing: nova, set: {/expires_at: \"2027-06-01T00:00:00Z\"}}]\n"
+const failing = "base: [{listing: ada}]\npr: [{listing: nova, set: {/expires_at: \"2027-06-01T00:00:00Z\"}}]\n"
