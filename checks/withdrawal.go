@@ -2,12 +2,12 @@ package checks
 
 import (
 	"context"
-	"path"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/did"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/revocation"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
 
@@ -38,9 +38,9 @@ func (p *past) unreadable(ctx context.Context, head *registry.Tree) ([]pathSlug,
 	if err := p.ready(ctx); err != nil {
 		return nil, err
 	}
-	read := make(map[string]bool, len(p.files)) // whether the last content of a path can be read
+	last := make(map[string]revocation.Revocation, len(p.files))
 	for i := range p.files {
-		read[p.files[i].path] = p.files[i].Read
+		last[p.files[i].path] = p.files[i].Revocation
 	}
 	var out []pathSlug
 	for e, err := range head.Entries(registry.KindRevocation) {
@@ -53,10 +53,8 @@ func (p *past) unreadable(ctx context.Context, head *registry.Tree) ([]pathSlug,
 		case !isJSON(e.Path):
 			continue
 		}
-		if !read[e.Path] {
-			// A file in a directory below may have the name of a record.
-			named := revocationName(registry.KindRevocation.Directory() + "/" + path.Base(e.Path))
-			out = append(out, pathSlug{strings.Clone(e.Path), named.Slug})
+		if f := last[e.Path]; !f.Read {
+			out = append(out, pathSlug{strings.Clone(e.Path), f.Named.Slug})
 		}
 	}
 	return out, nil

@@ -313,6 +313,8 @@ func TestMayWitnessByState(t *testing.T) {
 			"witness-revoked", "its Receipt is revoked by revocations/a.json"},
 		{"a file that cannot be read", "  - {write: " + unread + ", text: '{'}\n  - {commit: Revoke}\n",
 			WitnessOpen, unread + " cannot be read"},
+		{"a file that cannot be read, in capitals for another slug", "  - {write: revocations/BOB-" +
+			strings.Repeat("1", 64) + ".JSON, text: '{'}\n  - {commit: Revoke}\n", "", ""},
 		{"a file that can be read again", "  - {write: " + unread + ", text: '{'}\n  - {commit: Revoke}\n" +
 			"  - {write: " + unread + ", text: '{}'}\n  - {commit: Mend}\n", "", ""},
 		{"another path", "  - {move: [implementations/ada.json, implementations/a.json]}\n  - {commit: Move}\n",
