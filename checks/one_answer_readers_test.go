@@ -3,7 +3,6 @@ package checks_test
 import (
 	"fmt"
 	"io/fs"
-	"math/rand/v2"
 	"os"
 	"slices"
 	"strings"
@@ -12,11 +11,12 @@ import (
 	"testing/fstest"
 	"time"
 
-	"github.com/openagentprotocol-OAP/oap-gate/checks"
 	"github.com/openagentprotocol-OAP/oap-gate/gate"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/author/listing"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/did"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/forge"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/install/upkeep"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/fixture"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/ghtest"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
@@ -54,47 +54,62 @@ var receipts = sync.OnceValue(func() (out [3]servedReceipt) {
 	return out
 })
 
-// compareReaders compares what list, audit and verify say of one commit with what the rules say, and what a check says
-// of a range with what it says of each commit.
-func compareReaders(t *testing.T, repo *registry.Repository, chain []string, history naive, r *rand.Rand) {
+// compareReaders compares what list, audit and remind say of one commit with what the rules say.
+func compareReaders(t *testing.T, repo *registry.Repository, commit string, want map[string]status) {
 	t.Helper()
 	now := fixture.Clock
-	last := r.IntN(len(chain))
-	commit, then := chain[last], history[:last+1]
-	offline := gate.Offline(now)
 	listed, err := listing.Read(t.Context(), repo, commit, now, nil)
 	must.OK(t, err)
-	audited, err := gate.Audit(t.Context(), repo, commit, offline, gate.Options{})
+	audited, err := gate.Audit(t.Context(), repo, commit, gate.Offline(now), gate.Options{})
 	must.OK(t, err)
-	for _, row := range listed.Listings {
-		want, rule := then.state("implementations/"+row.Slug+".json", now)
-		if row.Status != want || row.RefusedBy != rule {
-			t.Errorf("commit %d: list says %s is %s %s; expected %s %s", last, row.Slug, row.Status, row.RefusedBy,
-				want, rule)
-		}
-		i := slices.IndexFunc(audited.Listings, func(l verdict.Listing) bool { return l.Slug == row.Slug })
-		if i < 0 {
-			t.Errorf("commit %d: an audit has no row of %s", last, row.Slug)
-			continue
+	plan, err := upkeep.Remind(t.Context(), client(), listed, 1000*time.Hour*24, forge.ActionsApp)
+	must.OK(t, err)
+	if len(listed.Listings) != len(want) || len(audited.Listings) != len(want) {
+		t.Fatalf("commit %s: list has %d rows, an audit %d; expected %d", commit, len(listed.Listings),
+			len(audited.Listings), len(want))
+	}
+	reminded := 0
+	for i, row := range listed.Listings {
+		want := want["implementations/"+row.Slug+".json"]
+		if got := (status{row.Status, row.RefusedBy}); got != want {
+			t.Errorf("commit %s: list says %s is %s; expected %s", commit, row.Slug, got, want)
 		}
 		is := audited.Listings[i]
 		documents := is.Status == verdict.StatusInvalid || is.Status == verdict.StatusUnreachable
-		if force := (&checks.State{Status: want}).InForce(); is.RefusedBy != rule ||
-			is.Status != want && !(force && documents) {
-			t.Errorf("commit %d: an audit says %s is %s %s; expected %s %s", last, row.Slug, is.Status, is.RefusedBy,
-				want, rule)
+		got := status{is.Status, is.RefusedBy}
+		if is.Slug != row.Slug || got != want && !(inForce(want) && documents) {
+			t.Errorf("commit %s: an audit says %s is %s; expected %s", commit, is.Slug, got, want)
+		}
+		ended := want.state == verdict.StatusExpired && now.Sub(*row.Until) < 30*24*time.Hour
+		if inForce(want) || ended {
+			reminded++
+		}
+		if slices.ContainsFunc(plan.Changes, func(c upkeep.Change) bool {
+			return strings.HasPrefix(c.Text, "create issue: implementations/"+row.Slug+".json expires")
+		}) != (inForce(want) || ended) {
+			t.Errorf("commit %s: %s is %s; reminded of are %v", commit, row.Slug, want, plan.Changes)
 		}
 	}
-	if len(audited.Listings) != len(listed.Listings) {
-		t.Errorf("commit %d: an audit has %d rows; expected %d", last, len(audited.Listings), len(listed.Listings))
+	if len(plan.Changes) != reminded {
+		t.Errorf("commit %s: reminded of are %v; expected %d", commit, plan.Changes, reminded)
 	}
-	compareVerify(t, repo, commit, then, receipts()[r.IntN(3)])
-	compareRanges(t, repo, chain, offline, r)
 }
+
+// client returns a client of a forge without issues.
+var client = sync.OnceValue(func() *forge.Client {
+	s := ghtest.Start("acme", "registry")
+	s.Grant("robot", ghtest.Access{Login: "github-actions[bot]", App: true, Comment: true})
+	c, err := forge.New(forge.Options{BaseURL: s.URL, Token: "robot", Repository: "acme/registry"})
+	if err != nil {
+		panic(err)
+	}
+	return c
+})
 
 // compareVerify compares the steps revocation and registry-anchor for an implementation with what the rules say of the
 // Receipt that it serves.
-func compareVerify(t *testing.T, repo *registry.Repository, commit string, history naive, served servedReceipt) {
+func compareVerify(t *testing.T, repo *registry.Repository, commit string, history naive, want map[string]status,
+	served servedReceipt) {
 	t.Helper()
 	now := fixture.Clock
 	web, err := gate.Local(now, served.host)
@@ -108,15 +123,14 @@ func compareVerify(t *testing.T, repo *registry.Repository, commit string, histo
 		}
 	}
 	revoked, anchored := history.unpinned(served.id, served.sum), false
-	history.acts(func(on, sum string, issued time.Time) {
-		revoked = revoked || on == served.id && (sum == served.sum || !served.issued.After(issued.Add(time.Second)))
-	})
-	for path, text := range history[len(history)-1].files {
-		o := object(text)
-		state, _ := history.state(path, now)
-		anchored = anchored || strings.HasPrefix(path, "implementations/") &&
-			did.Same(member(o, "tool_did"), served.id) && member(o, "conformance_receipt_sha256") == served.sum &&
-			state != verdict.StatusRefused && moment(o, "expires_at").After(now)
+	for _, a := range history.acts() {
+		revoked = revoked || a.did == served.id &&
+			(a.sum == served.sum || !served.issued.After(a.issued.Add(time.Second)))
+	}
+	for path, is := range want {
+		f := history[len(history)-1].files[path]
+		anchored = anchored || f.did() == served.id && f.sum() == served.sum && is.state != verdict.StatusRefused &&
+			f.moment("expires_at").After(now)
 	}
 	if codes["revoked"] != revoked || codes["anchored"] != anchored {
 		t.Errorf("commit %s: verify of %s: revoked %t, anchored %t; expected %t, %t\n%+v", commit, served.id,
@@ -129,17 +143,15 @@ func compareVerify(t *testing.T, repo *registry.Repository, commit string, histo
 func (n naive) unpinned(id, hash string) bool {
 	named, own, pins := map[string]bool{}, map[string]bool{}, map[string]bool{}
 	for _, c := range n {
-		for path, text := range c.files {
-			slug := strings.TrimSuffix(strings.TrimPrefix(path, "implementations/"), ".json")
-			if l := object(text); l != nil && strings.HasPrefix(path, "implementations/") {
-				is := strings.ToLower(member(l, "tool_did")) == id
-				pinned := member(l, "conformance_receipt_sha256") == hash
+		for path, f := range c.files {
+			if slug := slugIn(path); slug != "" && f.object != nil {
+				is, pinned := f.did() == id, f.sum() == hash
 				if own[slug] = own[slug] || is; is && pinned {
 					return false
 				}
-				pins[slug] = pins[slug] || pinned && member(l, "tool_did") != ""
+				pins[slug] = pins[slug] || pinned && f.did() != ""
 			}
-			for pair := range pairs(path, text) {
+			for pair := range pairs(path, f) {
 				named[pair[0]] = named[pair[0]] || pair[1] == hash
 			}
 		}
@@ -152,31 +164,40 @@ func (n naive) unpinned(id, hash string) bool {
 	return false
 }
 
-// compareRanges checks that a pull request of some commits fails, or says to squash them, where the check of one of
-// them by itself fails.
-func compareRanges(t *testing.T, repo *registry.Repository, chain []string, offline gate.Web, r *rand.Rand) {
+// compareRanges checks that a pull request of some commits fails where the check of one of them by itself fails, as a
+// merge queue asks. It may say to squash them instead if the one fails for a listing, which its author corrected, or
+// for a governance file in passing.
+func compareRanges(t *testing.T, repo *registry.Repository, chain []string) {
 	t.Helper()
-	from := r.IntN(len(chain) - 1)
-	to := from + 1 + r.IntN(min(3, len(chain)-1-from))
-	judged := func(base, head string) *gate.Report {
-		rep, err := gate.Check(t.Context(), repo, base, head, offline, gate.Options{})
+	judged := func(base, head string) (squash bool, failure string) {
+		rep, err := gate.Check(t.Context(), repo, base, head, gate.Offline(fixture.Clock), gate.Options{})
 		must.OK(t, err)
-		return rep
-	}
-	whole := judged(chain[from], chain[to])
-	if whole.Verdict == gate.Failed {
-		return
-	}
-	for res := range whole.Results.All() {
-		for _, f := range res.Findings {
-			if f.Code == "squash" {
-				return
+		for res := range rep.Results.All() {
+			for _, f := range res.Findings {
+				squash = squash || f.Code == "squash" || f.Code == "governance-in-passing"
+				ofListing := slugIn(res.Subject) != "" || f.Code == "several-reissues" || f.Code == "mixed"
+				if f.Severity == verdict.Error && (failure == "" || !ofListing) {
+					failure = "a listing"
+					if !ofListing {
+						failure = res.Subject + ": " + f.Code
+					}
+				}
 			}
 		}
+		return squash, failure
 	}
-	for i := from; i < to; i++ {
-		if one := judged(chain[i], chain[i+1]); one.Verdict == gate.Failed {
-			t.Errorf("commits %d to %d: %s; but commit %d: %s", from, to, whole.Verdict, i+1, one.Verdict)
+	alone := make([]string, len(chain)) // how a commit fails by itself
+	for i := range chain[1:] {
+		_, alone[i+1] = judged(chain[i], chain[i+1])
+	}
+	for from := range chain {
+		for to := from + 2; to < len(chain); to++ {
+			squash, failure := judged(chain[from], chain[to])
+			for i := from + 1; i <= to && failure == ""; i++ {
+				if alone[i] != "" && !(squash && alone[i] == "a listing") {
+					t.Errorf("commits %d to %d pass, but commit %d fails by %s", from, to, i, alone[i])
+				}
+			}
 		}
 	}
 }

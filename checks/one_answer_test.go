@@ -25,31 +25,48 @@ import (
 type naive []naiveCommit
 
 type naiveCommit struct {
-	files map[string]string
+	files map[string]file
 	when  time.Time
 }
 
-// object returns the JSON object that a text is, or nil.
-func object(text string) map[string]any {
-	var out map[string]any
-	if json.Unmarshal([]byte(text), &out) != nil {
-		return nil
-	}
-	return out
+// A file is a text, and the JSON object that it is, if any.
+type file struct {
+	text   string
+	object map[string]any
 }
 
-func member(o map[string]any, name string) string {
-	text, _ := o[name].(string)
+func fileOf(text string) (f file) {
+	if f.text = text; json.Unmarshal([]byte(text), &f.object) != nil {
+		f.object = nil
+	}
+	return f
+}
+
+func (f file) member(name string) string {
+	text, _ := f.object[name].(string)
 	return text
 }
 
-func moment(o map[string]any, name string) time.Time {
-	t, _ := time.Parse(time.RFC3339, member(o, name))
+func (f file) moment(name string) time.Time {
+	t, _ := time.Parse(time.RFC3339, f.member(name))
 	return t
 }
 
+// did returns tool_did as it is compared, sum the pinned hash.
+func (f file) did() string { return strings.ToLower(f.member("tool_did")) }
+func (f file) sum() string { return f.member("conformance_receipt_sha256") }
+
+// slugIn returns the slug in the name of a listing's file, "" for another path.
+func slugIn(path string) string {
+	slug, found := strings.CutPrefix(path, "implementations/")
+	if slug, json := strings.CutSuffix(slug, ".json"); found && json {
+		return slug
+	}
+	return ""
+}
+
 // pairs returns the slugs and hashes that a revocation names, by its file name and by its text.
-func pairs(path, text string) map[[2]string]bool {
+func pairs(path string, f file) map[[2]string]bool {
 	out := map[[2]string]bool{}
 	name, found := strings.CutPrefix(path, "revocations/")
 	if !found || name == "README.md" || name == ".gitkeep" {
@@ -59,59 +76,61 @@ func pairs(path, text string) map[[2]string]bool {
 	if i := len(base) - 65; i > 1 && base[i] == '-' {
 		out[[2]string{base[:i], base[i+1:]}] = true
 	}
-	o := object(text)
-	if slug, sum := member(o, "slug"), member(o, "revoked_receipt_sha256"); slug != "" && sum != "" {
+	if slug, sum := f.member("slug"), f.member("revoked_receipt_sha256"); slug != "" && sum != "" {
 		out[[2]string{strings.ToLower(slug), strings.ToLower(sum)}] = true
 	}
 	return out
 }
 
-// acts calls f with each DID on which a revocation acts, its hash, and when the version that pinned it was issued.
-func (n naive) acts(f func(did, sum string, issued time.Time)) {
+// An act is what a revocation does: to a DID, with a hash that it pinned in a version issued then.
+type act struct {
+	did, sum string
+	issued   time.Time
+}
+
+func (n naive) acts() (out []act) {
 	for _, c := range n {
-		for path, text := range c.files {
-			o := object(text)
-			for pair := range pairs(path, text) {
+		for path, f := range c.files {
+			for pair := range pairs(path, f) {
 				owners := map[string]time.Time{}
 				for _, then := range n {
-					l := object(then.files["implementations/"+pair[0]+".json"])
-					if member(l, "tool_did") == "" || member(l, "conformance_receipt_sha256") != pair[1] {
+					l := then.files["implementations/"+pair[0]+".json"]
+					if l.did() == "" || l.sum() != pair[1] {
 						continue
 					}
-					id, issued := strings.ToLower(member(l, "tool_did")), moment(l, "issued_at")
+					issued := l.moment("issued_at")
 					if issued.After(then.when) {
 						issued = then.when
 					}
-					if was, found := owners[id]; !found || issued.Before(was) {
-						owners[id] = issued
+					if was, found := owners[l.did()]; !found || issued.Before(was) {
+						owners[l.did()] = issued
 					}
 				}
-				signatures, _ := o["peer_witness_signatures"].([]any)
-				by := strings.ToLower(member(o, "revoked_by_did"))
+				signatures, _ := f.object["peer_witness_signatures"].([]any)
+				by := strings.ToLower(f.member("revoked_by_did"))
 				_, own := owners[by]
 				for id, issued := range owners {
 					if !own || id == by || len(signatures) >= 3 {
-						f(id, pair[1], issued)
+						out = append(out, act{id, pair[1], issued})
 					}
 				}
 			}
 		}
 	}
+	return out
 }
 
-// fault returns the rule that refuses the text of a listing by itself.
-func naiveFault(path, text string, now time.Time) string {
-	o := object(text)
-	id := member(o, "tool_did")
-	switch {
-	case o == nil:
+// fault returns the rule that refuses a listing by itself.
+func (f file) fault(path string, now time.Time) string {
+	switch id := f.member("tool_did"); {
+	case f.object == nil:
 		return "unreadable"
-	case path != "implementations/"+member(o, "slug")+".json" || id != strings.ToLower(id) || id == "":
+	case slugIn(path) != f.member("slug") || id != strings.ToLower(id) || id == "":
 		return "layout"
-	case o["extra"] != nil:
+	case f.object["extra"] != nil:
 		return "schema"
-	case moment(o, "expires_at").Sub(moment(o, "issued_at")) > checks.Window,
-		moment(o, "issued_at").After(now.Add(checks.Skew)):
+	case f.moment("expires_at").Sub(f.moment("issued_at")) > checks.Window,
+		f.moment("issued_at").After(now.Add(checks.Skew)):
 		return "window"
 	}
 	return ""
@@ -120,105 +139,178 @@ func naiveFault(path, text string, now time.Time) string {
 // since returns from which commit on a path has listed its DID without a break.
 func (n naive) since(path string) int {
 	last := len(n) - 1
-	id := member(object(n[last].files[path]), "tool_did")
-	for last > 0 && member(object(n[last-1].files[path]), "tool_did") == id {
+	id := n[last].files[path].member("tool_did")
+	for last > 0 && n[last-1].files[path].member("tool_did") == id {
 		last--
 	}
 	return last
 }
 
-// state returns the state of a listing at the end of the history, and the rule that refuses it.
-func (n naive) state(path string, now time.Time) (state, rule string) {
-	files := n[len(n)-1].files
-	o := object(files[path])
-	id := strings.ToLower(member(o, "tool_did"))
-	revoked := false
-	n.acts(func(did, sum string, issued time.Time) {
-		if did == id && (sum == member(o, "conformance_receipt_sha256") ||
-			!moment(o, "issued_at").After(issued.Add(time.Second))) {
-			revoked = true
+// A status is the state of a listing, and the rule that refuses it.
+type status struct{ state, rule string }
+
+// statuses returns the status of each file of implementations/ at the end of the history, by path.
+func (n naive) statuses(now time.Time) map[string]status {
+	out, acts := map[string]status{}, n.acts()
+	for path := range n[len(n)-1].files {
+		if slugIn(path) != "" {
+			out[path] = n.status(path, acts, now)
 		}
-	})
-	if revoked && o != nil {
-		return verdict.StatusRevoked, ""
 	}
-	rule = naiveFault(path, files[path], now)
-	for other, text := range files {
-		if other == path || !strings.HasPrefix(other, "implementations/") || o == nil || rule == "layout" ||
-			strings.ToLower(member(object(text), "tool_did")) != id || naiveFault(other, text, now) != "" {
+	return out
+}
+
+func (n naive) status(path string, acts []act, now time.Time) status {
+	files := n[len(n)-1].files
+	f := files[path]
+	for _, a := range acts {
+		if f.object != nil && a.did == f.did() &&
+			(a.sum == f.sum() || !f.moment("issued_at").After(a.issued.Add(time.Second))) {
+			return status{verdict.StatusRevoked, ""}
+		}
+	}
+	rule := f.fault(path, now)
+	for other, o := range files {
+		if other == path || slugIn(other) == "" || f.object == nil || rule == "layout" || o.did() != f.did() ||
+			o.fault(other, now) != "" {
 			continue
 		}
 		if a, b := n.since(other), n.since(path); a < b || a == b && other < path {
-			return verdict.StatusRefused, "layout"
+			return status{verdict.StatusRefused, "layout"}
 		}
 	}
-	switch left := moment(o, "expires_at").Sub(now); {
+	switch left := f.moment("expires_at").Sub(now); {
 	case rule != "":
-		return verdict.StatusRefused, rule
+		return status{verdict.StatusRefused, rule}
 	case left <= 0:
-		return verdict.StatusExpired, ""
-	case o["provisional"] == true && now.Before(n[n.since(path)].when.Add(registry.ProvisionalFor)):
-		return verdict.StatusProvisional, ""
+		return status{verdict.StatusExpired, ""}
+	case f.object["provisional"] == true && now.Before(n[n.since(path)].when.Add(registry.ProvisionalFor)):
+		return status{verdict.StatusProvisional, ""}
 	case left < verdict.Soon:
-		return verdict.StatusExpiring, ""
+		return status{verdict.StatusExpiring, ""}
 	}
-	return verdict.StatusValid, ""
+	return status{verdict.StatusValid, ""}
 }
 
-// step changes the files of a history at random, as pushes and pull requests may.
-func step(r *rand.Rand, files map[string]string, now time.Time) {
-	pick := func(of ...string) string { return of[r.IntN(len(of))] }
-	sum := func() string { return receipts()[r.IntN(3)].sum }
-	id := func() string { return "did:web:" + pick("ada", "bob", "eve") + ".example" }
-	slug := func() string { return pick("ada", "bob", "xx") }
-	day := func(n int) string { return now.AddDate(0, 0, n).Format(time.RFC3339) }
-	switch r.IntN(8) {
-	case 0, 1, 2, 3:
-		s := slug()
-		issued := -r.IntN(70)
-		o := map[string]any{"slug": s, "name": "Name", "tool_did": id(), "manifest_uri": "https://x.example/m",
-			"conformance_level": pick("L1", "L4"), "conformance_receipt_uri": "https://x.example/r",
-			"conformance_receipt_sha256": sum(), "issued_at": day(issued), "expires_at": day(issued + 10 + r.IntN(81))}
-		switch r.IntN(12) {
+// A maker changes the files of a history at random, as pushes and pull requests may.
+type maker struct {
+	*rand.Rand
+	now    time.Time
+	ids    []string // whose listings there are
+	lawful int      // of four steps
+	files  map[string]string
+	former [][2]string // paths and texts that the history had
+}
+
+func (m *maker) pick(of ...string) string { return of[m.IntN(len(of))] }
+func (m *maker) sum() string              { return receipts()[m.IntN(3)].sum }
+
+func (m *maker) day(n int) string { return m.now.AddDate(0, 0, n).Format(time.RFC3339) }
+
+// some returns a path of the files below a directory, or "".
+func (m *maker) some(directory string) string {
+	var all []string
+	for path := range m.files {
+		if strings.HasPrefix(path, directory) && !strings.HasSuffix(path, ".gitkeep") {
+			all = append(all, path)
+		}
+	}
+	slices.Sort(all)
+	return m.pick(append(all, "")...)
+}
+
+func (m *maker) write(path string, o map[string]any) {
+	text, _ := json.Marshal(o)
+	m.files[path] = string(text)
+	m.former = append(m.former, [2]string{path, string(text)})
+}
+
+func (m *maker) listing(slug, id, sum string, issued, days int) map[string]any {
+	return map[string]any{"slug": slug, "name": "Name", "tool_did": id, "manifest_uri": "https://x.example/m",
+		"conformance_level": m.pick("L1", "L4"), "conformance_receipt_uri": "https://x.example/r",
+		"conformance_receipt_sha256": sum, "issued_at": m.day(issued), "expires_at": m.day(issued + days)}
+}
+
+func (m *maker) revocation(slug, id, sum string) map[string]any {
+	return map[string]any{"slug": slug, "revoked_receipt_sha256": sum, "revoked_by_did": id, "reason": "superseded",
+		"revoked_at": m.day(-1), "signature": map[string]any{"alg": "EdDSA", "by": id,
+			"value": strings.Repeat("A", 86)}}
+}
+
+// step takes a step that a pull request may take, or any other.
+func (m *maker) step() {
+	slug := m.pick(m.ids...)
+	path, id := "implementations/"+slug+".json", "did:web:"+slug+".example"
+	switch is := fileOf(m.files[path]); {
+	case m.IntN(4) >= m.lawful:
+		m.push("did:web:"+slug+".example", m.sum(), m.pick("ada", "bob", "xx"))
+	case is.object != nil && m.IntN(2) == 0:
+		m.write("revocations/"+slug+"-"+is.sum()+".json", m.revocation(slug, id, is.sum()))
+	default: // each Receipt is later than those before
+		m.write(path, m.listing(slug, id, m.sum(), len(m.former)-60, 90))
+	}
+}
+
+func (m *maker) push(id, sum, slug string) {
+	switch m.IntN(14) {
+	case 0, 1, 2, 3, 4, 5:
+		issued := -m.IntN(70)
+		o := m.listing(slug, id, sum, issued, 10+m.IntN(81))
+		switch m.IntN(12) {
 		case 0:
 			o["extra"] = 1
 		case 1:
 			o["slug"] = "other"
 		case 2:
-			o["tool_did"] = strings.Replace(o["tool_did"].(string), "example", "EXAMPLE", 1)
+			o["tool_did"] = strings.Replace(id, "example", "EXAMPLE", 1)
 		case 3:
-			o["expires_at"] = day(issued + 91)
+			o["expires_at"] = m.day(issued + 91)
 		case 4:
-			o["issued_at"], o["expires_at"] = day(2), day(40)
+			o["issued_at"], o["expires_at"] = m.day(2), m.day(40)
 		case 5, 6:
 			o["provisional"] = true
 		case 7:
 			delete(o, "tool_did")
 		}
-		text, _ := json.Marshal(o)
-		files["implementations/"+s+".json"] = pick(string(text), string(text), string(text), string(text), "{")
-	case 4:
-		delete(files, "implementations/"+slug()+".json")
-	case 5, 6:
-		s, h := slug(), sum()
-		o := map[string]any{"slug": pick(s, s, strings.ToUpper(s)), "revoked_receipt_sha256": h, "revoked_by_did": id()}
-		if r.IntN(4) == 0 {
-			o["peer_witness_signatures"] = []int{1, 2, 3}[:2+r.IntN(2)]
+		if m.write("implementations/"+slug+".json", o); m.IntN(5) == 0 {
+			m.files["implementations/"+slug+".json"] = "{"
 		}
-		text, _ := json.Marshal(o)
-		path := "revocations/" + pick(s+"-"+h+".json", s+"-"+h+".json", "a.json", "x/"+s+"-"+h+".json", "a.txt",
-			slug()+"-"+sum()+".json", strings.ToUpper(s)+"-"+h+".JSON", "README.md")
-		files[path] = pick(string(text), string(text), string(text), "{", "{}")
-	case 7:
-		var all []string
-		for path := range files {
-			if strings.HasPrefix(path, "revocations/") {
-				all = append(all, path)
-			}
+	case 6:
+		delete(m.files, "implementations/"+slug+".json")
+	case 7, 8, 9:
+		o := m.revocation(m.pick(slug, slug, strings.ToUpper(slug)), id, sum)
+		switch m.IntN(6) {
+		case 0:
+			o["peer_witness_signatures"] = []int{1, 2, 3}[:2+m.IntN(2)]
+		case 1:
+			o["signature"] = "ed25519:abc"
 		}
-		if slices.Sort(all); len(all) > 0 {
-			delete(files, pick(all...))
+		path := "revocations/" + m.pick(slug+"-"+sum+".json", slug+"-"+sum+".json", "a.json",
+			"x/"+slug+"-"+sum+".json", "a.txt", m.pick("ada", "bob", "xx")+"-"+m.sum()+".json",
+			strings.ToUpper(slug)+"-"+sum+".JSON", "README.md", ".gitkeep")
+		if m.write(path, o); m.IntN(3) == 0 {
+			m.files[path] = m.pick("{", "{}")
 		}
+	case 10:
+		delete(m.files, m.some("revocations/"))
+	case 11: // what was there is restored
+		if len(m.former) > 0 {
+			was := m.former[m.IntN(len(m.former))]
+			m.files[was[0]] = was[1]
+		}
+	case 12: // a listing moves to another slug, a revocation to its name
+		from, to := m.some(m.pick("implementations/", "revocations/")), "implementations/"+slug+".json"
+		o := fileOf(m.files[from]).object
+		if slugIn(from) == "" {
+			to = fmt.Sprintf("revocations/%v-%v.json", o["slug"], o["revoked_receipt_sha256"])
+		} else if o != nil {
+			o["slug"] = slug
+		}
+		if delete(m.files, from); o != nil {
+			m.write(to, o)
+		}
+	case 13:
+		m.files[m.pick("docs/a.md", "implementation/ada.json", "implementations/.gitkeep")] = m.pick("", "{", "x")
 	}
 }
 
@@ -246,43 +338,54 @@ func oneAnswer(t *testing.T, seed uint64) {
 	must.OK(t, err)
 	now := fixture.Clock
 	when, landed := now.AddDate(0, 0, -60), time.Time{}
-	files := map[string]string{"implementations/.gitkeep": "", "revocations/.gitkeep": ""}
+	m := &maker{Rand: r, now: now, ids: []string{"ada", "bob", "eve", "fay", "gus"}[:2+r.IntN(4)],
+		lawful: 2 * r.IntN(3), files: map[string]string{"implementations/.gitkeep": "", "revocations/.gitkeep": ""}}
 	written := map[string]string{}
 	commit := func() (at time.Time) {
 		for path := range written {
-			if _, found := files[path]; !found {
+			if _, found := m.files[path]; !found {
 				must.OK(t, on.Remove(path))
 			}
 		}
-		for _, path := range slices.Sorted(maps.Keys(files)) {
-			on.Write(path, []byte(files[path]))
+		for _, path := range slices.Sorted(maps.Keys(m.files)) {
+			on.Write(path, []byte(m.files[path]))
 		}
-		written = maps.Clone(files)
+		written = maps.Clone(m.files)
 		at = when.AddDate(0, 0, -r.IntN(9)*r.IntN(2)) // an earlier date makes no earlier landing
 		on.Commit("Change", at)
 		return at
 	}
 	on.Branch("main")
 	var history naive
-	for n := range 2 + r.IntN(11) {
+	var before map[string]string
+	for n := range 1 + r.IntN(12) {
 		if n > 0 && r.IntN(4) == 0 { // what only a merged branch held never landed
-			main, side := maps.Clone(files), fmt.Sprint("side", n)
+			main, side := maps.Clone(m.files), fmt.Sprint("side", n)
 			on.Branch(side)
-			step(r, files, now)
+			m.step()
 			commit()
 			must.OK(t, errors.Join(on.Checkout("main"), on.Merge(side)))
 			if r.IntN(2) == 0 {
-				files = main
+				m.files = main
 			}
 		}
-		for range 1 + r.IntN(3) {
-			step(r, files, now)
+		if before != nil { // what the commit before brought was there in passing
+			m.files, before = before, nil
+		} else if r.IntN(3) == 0 {
+			before = maps.Clone(m.files)
+		}
+		for range 1 + r.IntN(3-m.lawful/2) {
+			m.step()
 		}
 		when = when.Add(time.Duration(r.IntN(3)) * 48 * time.Hour)
 		if at := commit(); at.After(landed) {
 			landed = at
 		}
-		history = append(history, naiveCommit{maps.Clone(files), landed})
+		c := naiveCommit{map[string]file{}, landed}
+		for path, text := range m.files {
+			c.files[path] = fileOf(text)
+		}
+		history = append(history, c)
 	}
 	must.OK(t, on.Sync())
 	repo, err := registry.Open(on.Dir)
@@ -293,8 +396,11 @@ func oneAnswer(t *testing.T, seed uint64) {
 		t.Fatalf("%d commits, %v; expected %d", len(chain), err, len(history))
 	}
 	compareMarks(t, repo, chain, history)
-	compareReaders(t, repo, chain, history, r)
+	compareRanges(t, repo, chain)
 	for i, commit := range chain {
+		want := history[:i+1].statuses(now)
+		compareReaders(t, repo, commit, want)
+		compareVerify(t, repo, commit, history[:i+1], want, receipts()[r.IntN(min(3, len(m.ids)))])
 		tree, err := repo.Tree(t.Context(), commit)
 		must.OK(t, err)
 		read, err := checks.NewStanding(t.Context(), tree, func(string) bool { return true })
@@ -318,7 +424,7 @@ func oneAnswer(t *testing.T, seed uint64) {
 		for name, st := range all {
 			compareAnswers(t, fmt.Sprintf("commit %d, %s", i, name),
 				&checks.Run{Context: t.Context(), Repo: repo, Base: st, Range: &registry.Range{Base: tree}, Now: now},
-				history[:i+1])
+				history[i].files, want)
 		}
 	}
 }
@@ -349,8 +455,8 @@ func compareMarks(t *testing.T, repo *registry.Repository, chain []string, histo
 	must.OK(t, repo.Steps(t.Context(), "", "main", func(s *registry.Step) error {
 		files := history[i].files
 		for _, path := range slices.Sorted(maps.Keys(files)) {
-			for _, at := range revocation.Read(path, []byte(files[path])).Pins {
-				set([2]string{at.Slug, at.SHA256}, files[path])
+			for _, at := range revocation.Read(path, []byte(files[path].text)).Pins {
+				set([2]string{at.Slug, at.SHA256}, files[path].text)
 			}
 		}
 		var first []checks.Mark
@@ -383,25 +489,25 @@ func compareMarks(t *testing.T, repo *registry.Repository, chain []string, histo
 			}
 			set([2]string{m.Slug, m.SHA256}, string(content))
 		}
-		for path, text := range files {
-			l, slug := object(text), strings.TrimSuffix(strings.TrimPrefix(path, "implementations/"), ".json")
-			if member(l, "slug") != slug || l["extra"] != nil || member(l, "tool_did") == "" {
+		ever, now := history[:i+1].statuses(time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC)),
+			history[:i+1].statuses(fixture.Clock)
+		for path, is := range ever {
+			f := files[path]
+			if f.member("slug") != slugIn(path) || f.object["extra"] != nil || f.did() == "" {
 				continue // which a reader sees
 			}
-			at := [2]string{slug, member(l, "conformance_receipt_sha256")}
-			state, rule := history[:i+1].state(path, time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC))
-			bad := state == verdict.StatusRevoked || state == verdict.StatusRefused && rule != "window"
-			if bad && marked[at] == "" {
-				t.Errorf("commit %d: %s is %s %s, and has no mark", i, path, state, rule)
+			mark := marked[[2]string{slugIn(path), f.sum()}]
+			bad := is.state == verdict.StatusRevoked || is.state == verdict.StatusRefused && is.rule != "window"
+			if bad && mark == "" {
+				t.Errorf("commit %d: %s is %s, and has no mark", i, path, is)
 			}
-			wasBad[text] = wasBad[text] || bad
-			if marked[at] == text && !wasBad[text] {
-				t.Errorf("commit %d: %s is %s, and marked as refused", i, path, state)
+			wasBad[f.text] = wasBad[f.text] || bad
+			if mark == f.text && !wasBad[f.text] {
+				t.Errorf("commit %d: %s is %s, and marked as refused", i, path, is)
 			}
-			now, _ := history[:i+1].state(path, fixture.Clock)
-			clock := now == verdict.StatusExpired || now == verdict.StatusRefused
-			if marked[at] == "" && !(&checks.State{Status: now}).InForce() && !clock {
-				t.Errorf("commit %d: a proof calls %s valid, which is %s", i, path, now)
+			clock := now[path].state == verdict.StatusExpired || now[path].state == verdict.StatusRefused
+			if mark == "" && !inForce(now[path]) && !clock {
+				t.Errorf("commit %d: a proof calls %s valid, which is %s", i, path, now[path])
 			}
 		}
 		late = late || s.Commit.ID == half
@@ -410,38 +516,48 @@ func compareMarks(t *testing.T, repo *registry.Repository, chain []string, histo
 	}))
 }
 
+func inForce(s status) bool { return (&checks.State{Status: s.state}).InForce() }
+
 // compareAnswers compares what a run says with what the rules say.
-func compareAnswers(t *testing.T, name string, run *checks.Run, history naive) {
+func compareAnswers(t *testing.T, name string, run *checks.Run, files map[string]file, want map[string]status) {
 	t.Helper()
-	witnesses := map[string]bool{}
-	for path := range history[len(history)-1].files {
-		if !strings.HasPrefix(path, "implementations/") || path == "implementations/.gitkeep" {
-			continue
-		}
-		want, rule := history.state(path, run.Now)
-		l := run.Base.BySlug(strings.TrimSuffix(strings.TrimPrefix(path, "implementations/"), ".json"))
-		is := checks.Unreadable()
+	witnesses, open := map[string]bool{}, map[string]bool{}
+	for path, want := range want {
+		l, is := run.Base.BySlug(slugIn(path)), checks.Unreadable()
 		if l != nil {
 			var err error
-			if is, err = run.State(l); err != nil {
-				t.Fatal(err)
-			}
+			is, err = run.State(l)
+			must.OK(t, err)
 			id := strings.ToLower(l.ToolDID)
-			witnesses[id] = witnesses[id] || l.Level == "L4" &&
-				(want == verdict.StatusValid || want == verdict.StatusExpiring)
+			may := l.Level == "L4" && (want.state == verdict.StatusValid || want.state == verdict.StatusExpiring)
+			witnesses[id] = witnesses[id] || may
+			open[id] = open[id] || may && mayRevoke(files, slugIn(path))
 		}
 		if l != nil && !l.Provisional && !is.Until.IsZero() {
 			t.Errorf("%s: %s is not provisional, but until %s", name, path, is.Until)
 		}
-		if is.Status != want || is.RefusedBy != rule {
-			t.Errorf("%s: %s is %s %s by %s; expected %s %s", name, path, is.Status, is.RefusedBy, is.RevokedBy, want,
-				rule)
+		if is.Status != want.state || is.RefusedBy != want.rule {
+			t.Errorf("%s: %s is %s %s by %s; expected %s", name, path, is.Status, is.RefusedBy, is.RevokedBy, want)
 		}
 	}
 	for id, may := range witnesses {
 		l, code, why, err := run.MayWitness(id)
-		if err != nil || (l != nil) != may && code != checks.WitnessOpen {
-			t.Errorf("%s: %s may witness: %t, %q %q, %v; expected %t", name, id, l != nil, code, why, err, may)
+		if err != nil || (l != nil) != (may && !open[id]) || (code == checks.WitnessOpen) != open[id] {
+			t.Errorf("%s: %s may witness: %t, %q %q, %v; expected %t, open %t", name, id, l != nil, code, why, err,
+				may, open[id])
 		}
 	}
+}
+
+// mayRevoke reports whether a file that cannot be read may be about a slug.
+func mayRevoke(files map[string]file, slug string) bool {
+	for path, f := range files {
+		named := pairs(path, f)
+		if strings.HasPrefix(path, "revocations/") && strings.HasSuffix(strings.ToLower(path), ".json") &&
+			f.object == nil && (len(named) == 0 || slices.ContainsFunc(slices.Collect(maps.Keys(named)),
+			func(at [2]string) bool { return at[0] == slug })) {
+			return true
+		}
+	}
+	return false
 }
