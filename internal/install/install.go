@@ -77,13 +77,6 @@ const (
 	toReplace = " # replace by the SHA of a release"
 )
 
-func remark(version string) string {
-	if version == "" {
-		return ""
-	}
-	return " # " + version
-}
-
 // File is one file of the installation.
 type File struct {
 	Path string // in the repository
@@ -147,7 +140,7 @@ func (r Release) Text(name string) []byte {
 	if err != nil {
 		panic(err) // the program's own file
 	}
-	fill := []string{noCommit + toReplace, r.Commit + remark(r.Version)}
+	fill := []string{noCommit + toReplace, strings.TrimSuffix(r.Commit+" # "+r.Version, " # ")}
 	if r.Owner != "" {
 		fill = append(fill, noOwner, r.Owner)
 	}

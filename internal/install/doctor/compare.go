@@ -42,6 +42,7 @@ func (v *inspection) judgeOwn() error {
 		return err
 	}
 	r := v.release()
+	v.pin = r.Commit
 	r.Branch = "" // a filter of branches is judged by what it lets through
 	var templates []*job
 	for _, name := range files {

@@ -110,6 +110,7 @@ type inspection struct {
 	standing   *forge.Standing  // nil: not asked, or no answer
 	config     *repoconfig.File // nil: not there, or not readable
 	workflows  []*workflow
+	pin        string   // the commit of the gate's release here; empty: none
 	deciding   []string // names of the checks that decide: those that the branch requires, and the gate's
 	local      bool     // the clone's own action is the gate
 	unreadable bool     // a workflow could not be read
@@ -141,9 +142,11 @@ func (v *inspection) add(s verdict.Severity, code string, pos strict.Pos, fix, f
 	if v.findings == nil {
 		v.findings, v.faulty = map[string][]verdict.Finding{}, map[strict.Pos]bool{}
 	}
-	message := cmp.Or(fmt.Sprintf(format, args...), codes[code].Meaning)
-	v.findings[rules[code]] = append(v.findings[rules[code]],
-		verdict.Finding{Severity: s, Code: code, Pos: pos, Message: message, Fix: cmp.Or(fix, codes[code].Fix)})
+	f := verdict.Finding{Severity: s, Code: code, Pos: pos, Fix: cmp.Or(fix, codes[code].Fix),
+		Message: cmp.Or(fmt.Sprintf(format, args...), codes[code].Meaning)}
+	if of := rules[code]; !slices.Contains(v.findings[of], f) { // a key of a file is of each of its jobs
+		v.findings[of] = append(v.findings[of], f)
+	}
 	if pos.Line > 0 && s != verdict.Notice {
 		v.faulty[strict.Pos{Path: pos.Path}], v.faulty[strict.Pos{Path: pos.Path, Line: pos.Line}] = true, true
 	}

@@ -57,9 +57,6 @@ func TestSpecification(t *testing.T) {
 			f[".github/workflows/other.yml"] = "name: Other\non: {pull_request: {branches: [main]}}\njobs:\n" +
 				"  test:\n    runs-on: ubuntu-latest\n    steps:\n      - run: \"true\"\n"
 		}, ""},
-		{"shallow", func(f tree) {
-			f.edit(t, workflow, "fetch-depth: 0\n", "fetch-depth: 2\n")
-		}, "error shallow-checkout governance.yml <fetch-depth: 2>"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			f := specification(t)

@@ -104,7 +104,7 @@ func only(input *node) []string {
 	if expression().MatchString(input.text) {
 		return nil // which is reported as incomplete
 	}
-	return strings.FieldsFunc(input.text, func(r rune) bool { return strings.ContainsRune(",\n \"'", r) })
+	return words(input)
 }
 
 var pinned = plain.Pattern(`@[0-9a-f]{40}$`)
@@ -204,22 +204,21 @@ func requires(p repoconfig.Protection, context string) bool {
 
 // judgeContexts looks at the names under which jobs report.
 func (v *inspection) judgeContexts(gates []*job) {
-	reporters := map[string][]*job{}
+	of, reported := map[string]*job{}, map[string]bool{}
+	for _, j := range slices.Backward(gates) {
+		of[j.context()] = j
+	}
 	for _, w := range v.workflows {
 		if !w.runsOn("pull_request", "pull_request_target", "pull_request_review", "pull_request_review_comment",
 			"merge_group", "push") {
-			continue // its checks never stand at a pull request's head
+			continue // its checks never appear at a pull request's head
 		}
 		for _, j := range w.jobs {
-			reporters[j.context()] = append(reporters[j.context()], j)
-		}
-	}
-	for _, j := range gates {
-		for _, other := range reporters[j.context()] {
-			if other != j && (!slices.Contains(gates, other) || j.w.Path+j.key < other.w.Path+other.key) {
-				v.add(verdict.Error, "ambiguous-name", other.Pos, "",
-					"job %q reports as %q, as the gate in %s does: one can be mistaken for the other", other.key,
-					j.context(), j.w.Path)
+			gate := of[j.context()]
+			if reported[j.context()] = true; gate != nil && gate != j {
+				v.add(verdict.Error, "ambiguous-name", j.Pos, "",
+					"job %q reports as %q, as the gate in %s does: one can be mistaken for the other", j.key,
+					j.context(), gate.w.Path)
 			}
 		}
 	}
@@ -227,14 +226,13 @@ func (v *inspection) judgeContexts(gates []*job) {
 		return
 	}
 	for i, c := range v.config.Protection.RequiredChecks {
-		if c.AppID != 0 && c.AppID != forge.ActionsApp &&
-			slices.ContainsFunc(gates, func(j *job) bool { return j.context() == c.Context }) {
+		if c.AppID != 0 && c.AppID != forge.ActionsApp && of[c.Context] != nil {
 			v.add(verdict.Doubt, "check-from-other-app",
 				v.config.Pos(fmt.Sprintf("protection.required_checks[%d].context", i)), "",
 				"required check %q counts only from app %d, and GitHub Actions, which runs the gate, is app %d",
 				c.Context, c.AppID, forge.ActionsApp)
 		}
-		if len(reporters[c.Context]) == 0 {
+		if !reported[c.Context] {
 			v.add(verdict.Warning, "unknown-context", v.config.Pos("protection.required_checks"), "",
 				"required check %q: no workflow here has a job of that name", c.Context)
 		}

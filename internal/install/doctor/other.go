@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -108,7 +109,7 @@ func (o *otherJob) describe() string {
 			all = append(all, e.key)
 		}
 		slices.Sort(all)
-		event = strings.Join(all, ", ")
+		event = cmp.Or(strings.Join(all, ", "), "no event")
 	}
 	if o.secret {
 		own = ", which has a secret"

@@ -107,6 +107,9 @@ func TestOtherWorkflows(t *testing.T) {
 			"    steps: &steps\n", 1) + "  again:\n    runs-on: ubuntu-latest\n    steps: *steps\n",
 			"error approves other.yml <run: gh pr review --approve 7>\nerror approves other.yml <run: gh pr review " +
 				"--approve 7>"},
+		{"a mode that another owner's gate has", job("push", "      - uses: evil/oap-gate@"+strings.Repeat("ab12", 10)+
+			"\n        with: {mode: x}\n"), "error write-permissions other.yml <contents: write}>\nerror other-owner " +
+			"other.yml <uses: evil/oap-gate@" + strings.Repeat("ab12", 10) + ">"},
 		{"what jobs: is not", "on: pull_request_target\njobs: []\n", ""},
 		{"what steps: is not", "on: true\npermissions: 7\njobs: {a: {steps: x}, b: 1}\n", ""},
 	} {

@@ -56,7 +56,7 @@ func TestPrune(t *testing.T) {
 		}
 		return stale, r.Installation.Applied
 	}
-	if stale, _ := look(Changes{}); !slices.Equal(stale, []string{"gone", "lint", "validate"}) {
+	if stale, _ := look(Changes{}); !slices.Equal(stale, []string{"validate", "lint", "gone"}) {
 		t.Errorf("shown %q", stale)
 	}
 	if stale, applied := look(Changes{Apply: true}); len(stale) != 3 || len(applied) != 0 {

@@ -1,7 +1,6 @@
 package doctor
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"io/fs"
@@ -168,11 +167,7 @@ var catalogue = verdict.Entries(Rules, func(rule verdict.Rule, v *inspection) (v
 	if !slices.ContainsFunc(found, func(f verdict.Finding) bool { return f.Severity != verdict.Notice }) {
 		out = v.unblamed(rule.ID)
 	}
-	slices.SortStableFunc(found, func(a, b verdict.Finding) int {
-		return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column),
-			cmp.Compare(a.Code, b.Code), cmp.Compare(a.Message, b.Message))
-	})
-	out.Findings = slices.Compact(found)
+	out.Findings = found
 	if rule.ID == "protections" {
 		out.Verified = v.compared
 	}
@@ -183,10 +178,10 @@ var catalogue = verdict.Entries(Rules, func(rule verdict.Rule, v *inspection) (v
 var judged = map[string][]role{
 	"gate-job":        {checkRole, governsRole},
 	"gate-checkout":   {checkRole, governsRole, auditRole},
-	"job-permissions": used,
+	"job-permissions": roles,
 	"comment-job":     {commentRole},
-	"action-step":     used,
-	"filled-in":       used,
+	"action-step":     roles,
+	"filled-in":       roles,
 }
 
 // unblamed returns the outcome of a rule without a finding.

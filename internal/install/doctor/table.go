@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
 	"strconv"
@@ -62,21 +63,18 @@ var table = []row{
 	{comment, "on/workflow_run", there, verdict.Warning, "comment-event"},
 	{comment, "on/workflow_run/workflows", (*comparison).namesWorkflow, verdict.Warning, "workflow-run"},
 	{governs, "on/pull_request on/pull_request_review on/pull_request/types", there, verdict.Error, "governance-types"},
-	{governs, "on/pull_request/types", includes("opened", "synchronize", "reopened", "edited", "labeled", "unlabeled"),
-		verdict.Error, "governance-types"},
-	{governs, "on/pull_request_review/types", includes("submitted", "edited", "dismissed"), verdict.Error,
-		"governance-types"},
+	{governs, "on/*/types", includes(), verdict.Error, "governance-types"},
 
 	{gates, "job/if step/gate/if step/checkout/if",
 		fits(`|\s*(?:\$\{\{)?\s*(?:always\(\)|success\(\)|!\s*cancelled\(\))\s*(?:\}\})?\s*`), verdict.Error,
 		"condition"},
-	{gates, "job/continue-on-error step/gate/continue-on-error step/checkout/continue-on-error", off, verdict.Error,
+	{ours, "job/continue-on-error step/gate/continue-on-error step/checkout/continue-on-error", off, verdict.Error,
 		"continue-on-error"},
 	{gates, "job/needs", unwanted, verdict.Error, "needs"},
-	{gates, "job/strategy", unwanted, verdict.Error, "matrix"},
+	{ours, "job/strategy", unwanted, verdict.Error, "matrix"},
 	{gates, "job/name", noExpression, verdict.Error, "name-expression"},
 	{nil, "job/container", pinnedImage, verdict.Error, "unpinned"},
-	{gates, "job/container job/defaults defaults", unwanted, verdict.Error, differs},
+	{ours, "job/container job/defaults defaults step/gate/shell", unwanted, verdict.Error, differs},
 	{gates, "concurrency job/concurrency", ofOneRun, verdict.Error, differs},
 	{written, "job/runs-on", unlike(`(?i)(?:^|, )(?:windows|macos)`), verdict.Error, differs},
 	{written, "job/runs-on", fits(`ubuntu-(?:latest|\d\d\.\d\d)(?:-arm)?`), verdict.Warning, differs},
@@ -93,9 +91,9 @@ var table = []row{
 	{gates, "step/gate/uses", unlike(`^\./`), verdict.Warning, "local-action"},
 	{nil, "step/*/uses", fits(`|\./.*|.*@[0-9a-f]{40}|.*@sha256:[0-9a-f]{64}`), verdict.Error, "unpinned"},
 	{written, "step/*/uses", running, verdict.Warning, "action-outdated"},
-	{ours, "step/gate/uses", ofCheck, verdict.Warning, "release-skew"},
+	{nil, "step/gate/uses", ofCheck, verdict.Warning, "release-skew"},
 	{clones, "step/checkout", there, verdict.Error, "no-checkout"},
-	{gates, "step/checkout/with/repository step/checkout/with/path", unwanted, verdict.Error, "no-checkout"},
+	{clones, "step/checkout/with/repository step/checkout/with/path", unwanted, verdict.Error, "no-checkout"},
 	{clones, "step/checkout/with/fetch-depth", asInit, verdict.Error, "shallow-checkout"},
 	{clones, "step/checkout/with/filter step/checkout/with/sparse-checkout", off, verdict.Error, "partial-checkout"},
 	{clones, "step/checkout/with/persist-credentials", asInit, verdict.Warning, "credentials"},
@@ -107,17 +105,17 @@ var table = []row{
 	{gates, "step/gate/with/checks", noExpression, verdict.Error, "incomplete"},
 	{onCheck, "step/gate/with/checks", knownChecks, verdict.Error, "unknown-check"},
 	{governs, "step/gate/with/checks", off, verdict.Error, "incomplete"},
-	{nil, "step/*/with/report", allReports, verdict.Warning, differs},
+	{nil, "step/*/with/report", there, verdict.Warning, differs},
+	{nil, "step/*/with/report", includes(), verdict.Warning, differs},
 }
 
 // Keys that table has no row for. One that is loose is not judged: that there is a gate, for one, is judged as a whole.
 // One that is added may be there if init does not write it. Any other that is not as init writes it is a warning; it is
 // not judged if init does not write it and it is not known.
 const (
-	loose = "on/pull_request name run-name on jobs env concurrency defaults permissions job/name job/env " +
-		"job/steps job/environment job/concurrency job/defaults job/outputs job/strategy job/continue-on-error " +
-		"step/*/name step/*/id step/*/uses step/*/with step/*/env step/*/timeout-minutes step/*/with/retention-days"
-	added = "on/*/* step/*/with/*"
+	loose = "on/pull_request name run-name on jobs env defaults permissions job/name job/env job/steps " +
+		"job/environment job/defaults job/outputs job/strategy job/continue-on-error step/*/name step/*/id step/*/uses step/*/with step/*/env step/*/timeout-minutes step/*/with/retention-days"
+	added = "on/*/* step/*/with/* concurrency job/concurrency"
 	known = "job/if job/needs step/*/if"
 )
 
@@ -144,13 +142,24 @@ func asInitOr(other fine) fine {
 	return func(c *comparison, k key) bool { return asInit(c, k) || other(c, k) }
 }
 
-// includes reports whether a list that is there has all of the values.
+// includes reports whether a list that is there has all of the values, or without any, those of init.
 func includes(all ...string) fine {
 	return func(_ *comparison, k key) bool {
-		return !k.have.there() || !slices.ContainsFunc(all, func(one string) bool {
-			return !slices.Contains(k.have.list(), one)
+		need := all
+		if all == nil {
+			need = words(k.want)
+		}
+		return !k.have.there() || !slices.ContainsFunc(need, func(one string) bool {
+			return !slices.Contains(words(k.have), one)
 		})
 	}
+}
+
+// words returns the words of a list, or of a text that separates them.
+func words(n *node) []string {
+	return strings.FieldsFunc(strings.Join(n.list(), ","), func(r rune) bool {
+		return strings.ContainsRune(", \n\"'", r)
+	})
 }
 
 // ownBranch reports whether a filter lets the default branch through.
@@ -173,7 +182,9 @@ func (c *comparison) unqueued(k key) bool { return k.have.there() || !c.queued()
 // namesWorkflow reports whether each name is that of a workflow here.
 func (c *comparison) namesWorkflow(k key) bool {
 	return c.unreadable || !slices.ContainsFunc(k.have.list(), func(name string) bool {
-		return !slices.ContainsFunc(c.workflows, func(w *workflow) bool { return w.name == name })
+		return !slices.ContainsFunc(c.workflows, func(w *workflow) bool {
+			return cmp.Or(w.get("name").text, w.Path) == name
+		})
 	})
 }
 
@@ -204,9 +215,9 @@ func ofOwner(_ *comparison, k key) bool {
 }
 
 // ofCheck reports whether the gate has the pin of the job that checks.
-func ofCheck(_ *comparison, k key) bool {
+func ofCheck(c *comparison, k key) bool {
 	_, at, _ := strings.Cut(k.have.text, "@")
-	return !pinned().MatchString(k.have.text) || strings.HasSuffix(k.want.text, "@"+at)
+	return c.pin == "" || !pinned().MatchString(k.have.text) || at == c.pin
 }
 
 // running reports whether runners still run the action, by the version behind its pin.
@@ -229,13 +240,5 @@ func pinnedImage(_ *comparison, k key) bool {
 func knownChecks(_ *comparison, k key) bool {
 	return !slices.ContainsFunc(only(k.have), func(id string) bool {
 		return !slices.ContainsFunc(checks.All, func(one *checks.Check) bool { return one.ID == id })
-	})
-}
-
-// allReports reports whether the reports that init asks for are among those of the file.
-func allReports(_ *comparison, k key) bool {
-	have := strings.FieldsFunc(k.have.text, func(r rune) bool { return strings.ContainsRune(", \n", r) })
-	return !slices.ContainsFunc(strings.Split(k.want.text, ","), func(r string) bool {
-		return k.want.there() && !slices.Contains(have, r)
 	})
 }

@@ -36,11 +36,12 @@ const (
 	otherRole    role = "other" // a mode that the Action lacks
 )
 
-// roles are all, the weightiest first. init writes jobs of ours, and of noRole one that uploads the audit's report.
+// roles are all but noRole, the weightiest first. init writes jobs of ours, and of noRole one that uploads the audit's
+// report.
 var (
 	roles = []role{checkRole, governsRole, auditRole, commentRole, protectRole, remindRole, rerunRole, mergeRole,
-		conformsRole, callRole, otherRole, noRole}
-	ours, used = roles[:8], roles[:11]
+		conformsRole, callRole, otherRole}
+	ours = roles[:8]
 )
 
 // node is a value of a workflow: a scalar, or a mapping or a sequence with its members. It is at the place of its key,
@@ -117,7 +118,6 @@ func (n *node) scalars(do func(*node)) {
 type workflow struct {
 	*node
 	on   *node // a member for each event
-	name string
 	jobs []*job
 }
 
@@ -235,45 +235,42 @@ func (v *inspection) readWorkflows() error {
 	return nil
 }
 
-// newWorkflow reads a workflow. Its events may be one name, a list of names, or a mapping.
+// newWorkflow reads a workflow. Its events may be one name, a list of names, or a mapping. A job that says nothing of
+// permissions has those of its file.
 func (v *inspection) newWorkflow(name string, data []byte) (*workflow, error) {
 	parsed, err := strictyaml.ParseResolved(name, data, maxWorkflow, maxNodes)
 	if err != nil {
 		return nil, err
 	}
-	root := newNode(name, "", parsed, parsed)
-	w := &workflow{node: root, on: root.get("on"), name: cmp.Or(root.get("name").text, name)}
-	if w.on.kind != yaml.MappingNode {
+	w := &workflow{node: newNode(name, "", parsed, parsed)}
+	if w.on = w.get("on"); w.on.kind != yaml.MappingNode {
 		named := &node{Pos: w.on.Pos, kind: yaml.MappingNode}
-		for _, e := range append([]*node{w.on}, w.on.kids...) {
+		w.on.scalars(func(e *node) {
 			if e.text != "" {
 				named.kids = append(named.kids, &node{Pos: e.Pos, kind: e.kind, key: e.text})
 			}
-		}
+		})
 		w.on = named
 	}
-	for _, one := range root.get("jobs").kids {
+	for _, one := range w.get("jobs").kids {
 		if one.key == "" {
 			continue
 		}
-		if p := root.get("permissions"); p.there() && !one.get("permissions").there() {
+		if p := w.get("permissions"); p.there() && !one.get("permissions").there() {
 			one.kids = append(one.kids, p)
 		}
-		j, weight := &job{node: one, w: w}, len(roles)-1
+		j := &job{node: one, w: w}
 		for _, s := range one.get("steps").kids {
 			if s.key == "" {
-				made := &step{node: s, kind: "other"}
-				made.script = commands(s.get("run").text + "\n" + made.input("script").text)
-				switch made.role = v.roleOf(w, made); {
-				case made.role != noRole:
-					made.kind = "gate"
-				case made.action() == "actions/checkout":
-					made.kind = "checkout"
-				}
-				j.steps, weight = append(j.steps, made), min(weight, slices.Index(roles, made.role))
+				j.steps = append(j.steps, v.newStep(w, s))
 			}
 		}
-		j.role = roles[weight]
+		heaviest := slices.IndexFunc(roles, func(r role) bool {
+			return slices.ContainsFunc(j.steps, func(s *step) bool { return s.role == r })
+		})
+		if heaviest >= 0 {
+			j.role = roles[heaviest]
+		}
 		w.jobs = append(w.jobs, j)
 	}
 	return w, nil
@@ -286,31 +283,36 @@ var (
 	conformRun = plain.Pattern(`\boap-conform(?:[@:]\S*)?\s+[a-z]`)
 )
 
-// roleOf returns what a step does with the gate. The Action does what its mode says, else it audits on a schedule or by
-// hand and checks on any other event.
-func (v *inspection) roleOf(w *workflow, s *step) role {
-	uses := s.get("uses").text
+// newStep reads a step. The Action does what its mode says, else it audits on a schedule or by hand and checks on any
+// other event.
+func (v *inspection) newStep(w *workflow, n *node) *step {
+	s := &step{node: n, kind: "gate"}
+	s.script = commands(s.get("run").text + "\n" + s.input("script").text)
+	uses, mode := s.get("uses").text, s.input("mode").text
 	action := gateAction().MatchString(uses) || v.local && (uses == "./" || uses == ".")
-	mode := s.input("mode").text
 	switch {
 	case action && s.input("args").text != "", gateImage().MatchString(uses),
 		strings.Contains(s.script, "oap-gate") && gateRun().MatchString(s.script):
-		return callRole
+		s.role = callRole
 	case strings.Contains(s.script, "oap-conform") && conformRun().MatchString(s.script),
 		action && (mode == "verify" || slices.Contains(v.modes, mode)):
-		return conformsRole
-	case !action:
-		return noRole
-	case mode == "" && slices.ContainsFunc(w.on.kids, func(e *node) bool {
+		s.role = conformsRole
+	case action && mode == "" && slices.ContainsFunc(w.on.kids, func(e *node) bool {
 		return e.key != "schedule" && e.key != "workflow_dispatch"
 	}):
-		return checkRole
-	case mode == "":
-		return auditRole
-	case slices.Contains(ours, role(mode)):
-		return role(mode)
+		s.role = checkRole
+	case action && mode == "":
+		s.role = auditRole
+	case action && slices.Contains(ours, role(mode)):
+		s.role = role(mode)
+	case action:
+		s.role = otherRole
+	case s.action() == "actions/checkout":
+		s.kind = "checkout"
+	default:
+		s.kind = "other"
 	}
-	return otherRole
+	return s
 }
 
 var (
