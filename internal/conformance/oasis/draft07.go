@@ -6,18 +6,14 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict/schema"
 )
 
-// The drafts of JSON Schema that a contract may name.
-const (
-	draft07   = "http://json-schema.org/draft-07/schema"
-	draft2020 = "https://json-schema.org/draft/2020-12/schema"
-)
+// draft07 is the older of the two drafts of JSON Schema that a contract may name.
+const draft07 = "http://json-schema.org/draft-07/schema"
 
 // readSchema reads the schema of a contract, which begins after so many lines of the file at path.
 //
@@ -45,14 +41,8 @@ func (c *Contract) readSchema(path string, text []byte, lines int) {
 		return
 	}
 	draft, _ := root["$schema"].(string)
-	switch strings.TrimSuffix(draft, "#") {
-	case draft2020:
-	case draft07:
-		if pointer, why := foreign(root, ""); why != "" {
-			refuse(pointer, "%s", why)
-			return
-		}
-	default:
+	draft = strings.TrimSuffix(draft, "#")
+	if draft != draft07 && draft != schema.LatestDraft {
 		refuse("/$schema", "$schema is %s; expected draft-07 or 2020-12", show(root["$schema"]))
 		return
 	}
@@ -72,6 +62,13 @@ func (c *Contract) readSchema(path string, text []byte, lines int) {
 		refuse(pointer, "%s", message)
 		return
 	}
+	all := compiled.Subschemas()
+	for _, pointer := range slices.Sorted(maps.Keys(all)) {
+		if keyword, why := foreign(all[pointer], pointer == ""); draft == draft07 && why != "" {
+			refuse(pointer+"/"+keyword, "%s", why)
+			return
+		}
+	}
 	c.schema, c.enums = compiled, map[string][]any{}
 	names, _ := root["required"].([]any)
 	for _, n := range names {
@@ -87,59 +84,22 @@ func (c *Contract) readSchema(path string, text []byte, lines int) {
 	}
 }
 
-// Where the keywords of draft-07 hold subschemas: one, a list, a map of them.
-var (
-	ofSchema  = []string{"additionalProperties", "items", "contains", "propertyNames", "not", "if", "then", "else"}
-	ofSchemas = []string{"allOf", "anyOf", "oneOf"}
-	ofMap     = []string{"properties", "patternProperties"}
-)
-
 // otherwise are the keywords that one of the two drafts does not know, or reads otherwise.
 var otherwise = []string{"additionalItems", "definitions", "dependencies", "$defs", "$anchor", "$dynamicAnchor",
-	"$dynamicRef",
-	"$recursiveAnchor", "$recursiveRef", "$vocabulary", "dependentRequired", "dependentSchemas", "prefixItems",
-	"maxContains",
-	"minContains", "unevaluatedItems", "unevaluatedProperties"}
+	"$dynamicRef", "$recursiveAnchor", "$recursiveRef", "$vocabulary", "dependentRequired", "dependentSchemas",
+	"prefixItems", "maxContains", "minContains", "unevaluatedItems", "unevaluatedProperties"}
 
-// foreign finds what a schema of draft-07 says that draft 2020-12 reads otherwise, and why; why is empty where there is
-// nothing of the kind. Unknown keywords mean nothing in both.
-func foreign(v any, at string) (pointer, why string) {
-	s, ok := v.(map[string]any)
-	if !ok {
-		return "", "" // true or false; anything else does not compile
-	}
+// foreign finds a keyword that draft-07 and draft 2020-12 read otherwise, and why; why is empty where there is none.
+// Unknown keywords mean nothing in both.
+func foreign(v any, root bool) (keyword, why string) {
+	s, _ := v.(map[string]any) // else it is true or false
 	for _, keyword := range otherwise {
 		if _, there := s[keyword]; there {
-			return at + "/" + keyword, keyword + " is not read alike by draft-07 and draft 2020-12"
+			return keyword, keyword + " is not read alike by draft-07 and draft 2020-12"
 		}
 	}
-	if _, there := s["$ref"]; there && len(s) > 1 && (at != "" || len(s) > 2) {
-		return at + "/$ref", "draft-07 ignores the members next to $ref, and draft 2020-12 does not"
-	}
-	if _, isList := s["items"].([]any); isList {
-		return at + "/items", "a list in items is not read alike by draft-07 and draft 2020-12"
-	}
-	below := func(v any, at string) bool {
-		pointer, why = foreign(v, at)
-		return why != ""
-	}
-	for _, keyword := range slices.Sorted(maps.Keys(s)) {
-		at := at + "/" + keyword
-		list, _ := s[keyword].([]any)
-		for i, one := range list {
-			if slices.Contains(ofSchemas, keyword) && below(one, at+"/"+strconv.Itoa(i)) {
-				return pointer, why
-			}
-		}
-		object, _ := s[keyword].(map[string]any)
-		for _, name := range slices.Sorted(maps.Keys(object)) {
-			if slices.Contains(ofMap, keyword) && below(object[name], at+"/"+strict.Escape(name)) {
-				return pointer, why
-			}
-		}
-		if slices.Contains(ofSchema, keyword) && below(object, at) {
-			return pointer, why
-		}
+	if _, there := s["$ref"]; there && len(s) > 1 && (!root || len(s) > 2) {
+		return "$ref", "draft-07 ignores the members next to $ref, and draft 2020-12 does not"
 	}
 	return "", ""
 }

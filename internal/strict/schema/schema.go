@@ -86,6 +86,9 @@ func (s *Schema) Members() []string {
 	return slices.Sorted(maps.Keys(properties))
 }
 
+// Subschemas returns the schema and each schema in it, by pointer. The caller must not change them.
+func (s *Schema) Subschemas() map[string]any { return s.raw }
+
 // Validate returns the violations of root, a value as in strict.Document, sorted by pointer and keyword, each once. It
 // returns nil if root is valid, else at most 100 violations; if there are more, the last one has the number of keywords
 // that failed in addition to the others. Validate does not change root.
