@@ -12,6 +12,7 @@ import (
 	"crypto/rsa"
 	"crypto/sha256"
 	"crypto/x509"
+	"encoding/asn1"
 	"encoding/base64"
 	"encoding/json"
 	"encoding/pem"
@@ -21,7 +22,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
+	"golang.org/x/crypto/ssh"
+
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 )
 
@@ -213,40 +215,27 @@ func (j *Signed) By(key crypto.PublicKey) bool {
 
 // ParsePrivateKey returns the private key of PEM text.
 func ParsePrivateKey(data []byte) (crypto.Signer, error) {
-	block, _ := pem.Decode(data)
-	if block == nil {
-		return nil, errors.New("expected PEM of a private key")
-	}
-	var key any
-	var err error
-	switch block.Type {
-	case "PRIVATE KEY":
-		key, err = x509.ParsePKCS8PrivateKey(block.Bytes)
-	case "EC PRIVATE KEY":
-		key, err = x509.ParseECPrivateKey(block.Bytes)
-	case "RSA PRIVATE KEY":
-		key, err = x509.ParsePKCS1PrivateKey(block.Bytes)
-	default:
-		err = fmt.Errorf("the PEM block is %q; expected PRIVATE KEY", plain.Cut(block.Type, 40))
-	}
-	if err != nil {
-		return nil, err
+	key, err := ssh.ParseRawPrivateKey(data)
+	if of, ok := key.(*ed25519.PrivateKey); ok {
+		key = *of
 	}
 	signer, ok := key.(crypto.Signer)
-	if !ok {
-		return nil, errNoSigner
+	if err == nil && !ok {
+		err = fmt.Errorf("it is a %T", key)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("expected PEM of a private key of P-256, RSA or Ed25519: %w", err)
 	}
 	_, err = usable(signer.Public(), nil)
 	return signer, err
 }
-
-var errNoSigner = errors.New("expected a private key of P-256, RSA or Ed25519")
 
 // Sign returns a compact JWS of a payload. The algorithm "none" leaves it unsigned; an empty one is that of the key.
 // With own, the header carries the public key.
 func Sign(key crypto.Signer, alg string, own bool, payload []byte) (string, error) {
 	encode := base64.RawURLEncoding.EncodeToString
 	var jwk map[string]string
+	var options crypto.SignerOpts = crypto.SHA256
 	usual := ""
 	switch k := key.Public().(type) {
 	case *ecdsa.PublicKey:
@@ -259,8 +248,12 @@ func Sign(key crypto.Signer, alg string, own bool, payload []byte) (string, erro
 	case *rsa.PublicKey:
 		usual, jwk = "RS256", map[string]string{"kty": "RSA", "n": encode(k.N.Bytes()),
 			"e": encode(big.NewInt(int64(k.E)).Bytes())}
+		if alg == "PS256" {
+			options = &rsa.PSSOptions{SaltLength: rsa.PSSSaltLengthEqualsHash, Hash: crypto.SHA256}
+		}
 	case ed25519.PublicKey:
 		usual, jwk = "EdDSA", map[string]string{"kty": "OKP", "crv": "Ed25519", "x": encode(k)}
+		options = crypto.Hash(0)
 	}
 	header := map[string]any{"alg": cmp.Or(alg, usual)}
 	if own {
@@ -271,28 +264,15 @@ func Sign(key crypto.Signer, alg string, own bool, payload []byte) (string, erro
 		return "", err
 	}
 	text := encode(head) + "." + encode(payload)
-	sum := sha256.Sum256([]byte(text))
-	var signature []byte
-	switch k := key.(type) {
-	case *ecdsa.PrivateKey:
-		var r, s *big.Int
-		if r, s, err = ecdsa.Sign(rand.Reader, k, sum[:]); err == nil {
-			signature = append(r.FillBytes(make([]byte, 32)), s.FillBytes(make([]byte, 32))...)
-		}
-	case *rsa.PrivateKey:
-		if alg == "PS256" {
-			signature, err = rsa.SignPSS(rand.Reader, k, crypto.SHA256, sum[:],
-				&rsa.PSSOptions{SaltLength: rsa.PSSSaltLengthEqualsHash})
-		} else {
-			signature, err = rsa.SignPKCS1v15(rand.Reader, k, crypto.SHA256, sum[:])
-		}
-	case ed25519.PrivateKey:
-		signature = ed25519.Sign(k, []byte(text))
-	default:
-		err = errNoSigner
-	}
 	if alg == "none" {
-		signature = nil
+		return text + ".", nil
+	}
+	signature, err := crypto.SignMessage(key, rand.Reader, []byte(text), options)
+	if err == nil && usual == "ES256" {
+		var of struct{ R, S *big.Int }
+		if _, err = asn1.Unmarshal(signature, &of); err == nil {
+			signature = slices.Concat(of.R.FillBytes(make([]byte, 32)), of.S.FillBytes(make([]byte, 32)))
+		}
 	}
 	return text + "." + encode(signature), err
 }
