@@ -3,12 +3,11 @@ package aaep
 import (
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v4"
 
-	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/conformance/yamlform"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict/strictyaml"
 )
 
@@ -52,21 +51,25 @@ func startText(text string) []byte {
 // ReadScenarios reads a YAML list of {name, start, reply}: start is a text or a JSON body, reply one of accept, reject,
 // none, forged, twice, late and wrong-kind. The error wraps a *strictyaml.Error where the place of the fault is known.
 func ReadScenarios(path string, data []byte) (all []Scenario, err error) {
-	entries, err := readList(path, data, "scenario", "reply", "", replies, "start")
-	for _, e := range entries {
-		all = append(all, Scenario{Name: e["name"].Value, Reply: e["reply"].Value, Start: startText(e["start"].Value)})
-		if start := e["start"]; start.Kind == yaml.MappingNode {
+	f, err := readList(path, data, "[].start text or map that is not empty required", "reply", replies)
+	if err != nil {
+		return nil, err
+	}
+	for _, n := range f.Root.Content {
+		_, start := strictyaml.Member(n, "start")
+		one := Scenario{Name: textOf(n, "name"), Reply: textOf(n, "reply"), Start: startText(start.Value)}
+		if start.Kind == yaml.MappingNode {
 			var body object
-			err := start.Decode(&body)
-			if err == nil {
-				all[len(all)-1].Start, err = json.Marshal(body)
+			if err = start.Decode(&body); err == nil {
+				one.Start, err = json.Marshal(body)
 			}
 			if err != nil {
-				return nil, at(path, start, "start is not a JSON body: %v", err)
+				return nil, f.Errorf(start, "start is not a JSON body: %v", err)
 			}
 		}
+		all = append(all, one)
 	}
-	return all, err
+	return all, nil
 }
 
 // ReadPlays reads a YAML list of {name, play}: play is that of a level. The error wraps a *strictyaml.Error where the
@@ -76,63 +79,41 @@ func ReadPlays(path string, data []byte, level int) (all []Play, err error) {
 	for _, one := range AllPlays(level) {
 		known = append(known, one.Play)
 	}
-	entries, err := readList(path, data, "play", "play", fmt.Sprintf("level %d: ", level), known)
-	for _, e := range entries {
-		all = append(all, Play{Name: e["name"].Value, Play: e["play"].Value})
-	}
-	return all, err
-}
-
-// at returns an error at a node.
-func at(path string, n *yaml.Node, format string, args ...any) error {
-	return &strictyaml.Error{Pos: strict.Pos{Path: path, Line: n.Line, Column: n.Column},
-		Message: fmt.Sprintf(format, args...)}
-}
-
-// readList reads a YAML list of mappings. Each has a name of its own, a member that is one of the words of a set, and
-// bodies, which are texts or mappings.
-func readList(path string, data []byte, what, member, set string, words []string, bodies ...string) (
-	entries []map[string]*yaml.Node, err error) {
-	root, err := strictyaml.Parse(path, data, MaxScenarioFile)
+	f, err := readList(path, data, "", "play", known)
 	if err != nil {
 		return nil, err
 	}
-	if root == nil || root.Kind != yaml.SequenceNode || len(root.Content) == 0 {
-		return nil, fmt.Errorf("the file is not a list of %ss", what)
+	for _, n := range f.Root.Content {
+		all = append(all, Play{Name: textOf(n, "name"), Play: textOf(n, "play")})
 	}
-	if len(root.Content) > maxScenarios {
-		return nil, at(path, root.Content[maxScenarios], "the file has more than %d %ss", maxScenarios, what)
+	return all, nil
+}
+
+// textOf returns a member that is a text.
+func textOf(n *yaml.Node, name string) string {
+	_, v := strictyaml.Member(n, name)
+	return v.Value
+}
+
+// readList reads a YAML list of mappings. Each has a name of its own, a member that is one of some words, and what a
+// row of a table says.
+func readList(path string, data []byte, row, member string, words []string) (*yamlform.File, error) {
+	f, err := yamlform.Read(path, data, MaxScenarioFile, 0)
+	if err != nil {
+		return nil, err
 	}
-	members := append(append([]string{"name"}, bodies...), member)
-	form := strings.Join(members[:len(members)-1], ", ") + " and " + member
+	table := fmt.Sprintf(". list items at least 1 items at most %d\n[].name text that is not empty required\n"+
+		"[].%s text one of %s required\n%s", maxScenarios, member, strings.Join(words, " "), row)
+	if err := yamlform.Table("a scenario", table).Check(f); err != nil {
+		return nil, err
+	}
 	names := map[string]bool{}
-	for _, n := range root.Content {
-		if n.Kind != yaml.MappingNode {
-			return nil, at(path, n, "a %s is a mapping of %s", what, form)
+	for i, n := range f.Root.Content {
+		name := f.Value(fmt.Sprintf("/%d/name", i)).Value
+		if names[name] {
+			return nil, f.Errorf(n, "two of the list are called %q", name)
 		}
-		entry := map[string]*yaml.Node{}
-		for i := 0; i+1 < len(n.Content); i += 2 {
-			key, value := n.Content[i], n.Content[i+1]
-			switch {
-			case !slices.Contains(members, key.Value):
-				return nil, at(path, key, "a %s has %s, not %q", what, form, key.Value)
-			case value.Kind == yaml.MappingNode && slices.Contains(bodies, key.Value):
-			case value.Kind != yaml.ScalarNode || value.Tag != "!!str" || value.Value == "":
-				return nil, at(path, value, "%s is not a text", key.Value)
-			case key.Value == member && !slices.Contains(words, value.Value):
-				return nil, at(path, value, "%s is %q; expected one of %s%s", member, value.Value, set,
-					strings.Join(words, ", "))
-			}
-			entry[key.Value] = value
-		}
-		if len(entry) < len(members) {
-			return nil, at(path, n, "a %s requires %s", what, form)
-		}
-		if name := entry["name"].Value; names[name] {
-			return nil, at(path, n, "two %ss are called %q", what, name)
-		}
-		names[entry["name"].Value] = true
-		entries = append(entries, entry)
+		names[name] = true
 	}
-	return entries, nil
+	return f, nil
 }

@@ -10,10 +10,9 @@ import (
 	"strings"
 	"time"
 
-	"go.yaml.in/yaml/v4"
-
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/conformance"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/conformance/yamlform"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict/strictyaml"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
@@ -175,40 +174,12 @@ func parseMapping(path string, data []byte, most int) (verdict.Place, map[string
 
 // parseYAML is parseMapping of YAML.
 func parseYAML(path string, data []byte, most int) (verdict.Place, map[string]any, *strict.Error) {
-	root, err := strictyaml.Parse(path, data, most)
+	f, err := yamlform.ReadMapping(path, data, most, 0)
 	if err != nil {
 		fault := err.(*strictyaml.Error)
 		return nil, nil, &strict.Error{Pos: fault.Pos, Message: fault.Message}
 	}
-	places := &yamlPlaces{path: path, root: root}
-	object, ok := conformance.Value(root).(map[string]any)
-	if !ok {
-		return nil, nil, &strict.Error{Pos: places.Pos(""), Message: "the document is not a mapping"}
-	}
-	return places, object, nil
-}
-
-// yamlPlaces finds the places of values.
-type yamlPlaces struct {
-	path string
-	root *yaml.Node
-}
-
-// Pos returns the place of the value that the pointer names, or of the nearest that there is around it.
-func (y *yamlPlaces) Pos(pointer string) strict.Pos {
-	at := y.root
-	for name := range strings.SplitSeq(strings.TrimPrefix(pointer, "/"), "/") {
-		_, value := strictyaml.Member(at, plain.Unescape(name))
-		i, err := strconv.ParseUint(name, 10, 32)
-		if err == nil && at.Kind == yaml.SequenceNode && int(i) < len(at.Content) {
-			value = at.Content[i]
-		}
-		if value == nil {
-			break
-		}
-		at = value
-	}
-	return strict.Pos{Path: y.path, Line: at.Line, Column: at.Column}
+	return f, yamlform.Plain(f.Root).(map[string]any), nil
 }
 
 func (r *reader) tiers(v any) []int {

@@ -12,6 +12,7 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/conformance/yamlform"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict/strictyaml"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
@@ -44,7 +45,7 @@ func (a *agent) judgeManifest01() verdict.Outcome {
 	var out verdict.Outcome
 	known := []string{"/name"}
 	for _, field := range []string{"/name", "/version", "/description"} {
-		text, ok := a.manifest.needText(&out, verdict.Error, field)
+		text, ok := needText(a.manifest, &out, verdict.Error, field)
 		if !ok {
 			known = append(known, field)
 		} else if field == "/name" && !nameForm().MatchString(text) {
@@ -52,7 +53,7 @@ func (a *agent) judgeManifest01() verdict.Outcome {
 				"name is %q; expected a lower-case letter, then lower-case letters, digits and hyphens", text)
 		}
 	}
-	a.manifest.judge(agentShape(), &out, known...)
+	agentShape().Judge(a.manifest, &out, known...)
 	a.judgeServers(&out)
 	a.judgeRisk(&out)
 	return out.OrPass()
@@ -60,11 +61,15 @@ func (a *agent) judgeManifest01() verdict.Outcome {
 
 // judgeServers requires one way to each server.
 func (a *agent) judgeServers(out *verdict.Outcome) {
-	servers := a.manifest.value("/mcp_servers")
+	servers := a.manifest.Value("/mcp_servers")
+	has := func(v *yaml.Node, name string) bool {
+		_, value := strictyaml.Member(v, name)
+		return value != nil
+	}
 	for i := 1; servers != nil && servers.Kind == yaml.MappingNode && i < len(servers.Content) && !enough(out); i += 2 {
 		key, v := servers.Content[i-1], servers.Content[i]
-		if v.Kind == yaml.MappingNode && hasMember(v, "command") == hasMember(v, "url") {
-			out.Errorf(a.manifest.at(key), "/mcp_servers/"+strict.Escape(key.Value), "member-value",
+		if v.Kind == yaml.MappingNode && has(v, "command") == has(v, "url") {
+			out.Errorf(a.manifest.At(key), "/mcp_servers/"+strict.Escape(key.Value), "member-value",
 				"mcp_servers.%s has both or none of command and url; expected one of them", plain.Cut(key.Value, 80))
 		}
 	}
@@ -72,7 +77,7 @@ func (a *agent) judgeServers(out *verdict.Outcome) {
 
 // judgeRisk requires people and a log where the risk is high.
 func (a *agent) judgeRisk(out *verdict.Outcome) {
-	tier := a.manifest.value("/compliance/risk_tier")
+	tier := a.manifest.Value("/compliance/risk_tier")
 	if tier == nil || tier.Value != "high" && tier.Value != "critical" {
 		return
 	}
@@ -84,12 +89,12 @@ func (a *agent) judgeRisk(out *verdict.Outcome) {
 		{"/compliance/recordkeeping/audit_logging", []string{"true"}},
 	} {
 		name, want := strings.ReplaceAll(of.pointer[1:], "/", "."), strings.Join(of.values, " or ")
-		switch v := a.manifest.value(of.pointer); {
+		switch v := a.manifest.Value(of.pointer); {
 		case v == nil:
 			out.Errorf(a.manifest, of.pointer, "missing-field", "%s is not there; risk_tier %s requires %s", name,
 				tier.Value, want).WithFix("write %s: %s", name, of.values[0])
 		case !slices.Contains(of.values, v.Value):
-			out.Errorf(a.manifest, of.pointer, "member-value", "%s is %s; risk_tier %s requires %s", name, shownOf(v),
+			out.Errorf(a.manifest, of.pointer, "member-value", "%s is %s; risk_tier %s requires %s", name, yamlform.Show(v),
 				tier.Value, want)
 		}
 	}
@@ -104,9 +109,9 @@ func (a *agent) judgeHooks() verdict.Outcome {
 		return verdict.Skip("there is no %s", hooksName)
 	}
 	var out verdict.Outcome
-	var m *mapping
+	var m *yamlform.File
 	if err == nil {
-		m, err = readMapping(hooksName, text, 0)
+		m, err = yamlform.ReadMapping(hooksName, text, MaxFile, 0)
 	}
 	if e := (*strictyaml.Error)(nil); errors.As(err, &e) {
 		out.Errorf(verdict.At(e.Pos), "", "hooks-unreadable", "%s", e.Message)
@@ -116,13 +121,13 @@ func (a *agent) judgeHooks() verdict.Outcome {
 		out.Errorf(verdict.At{Path: hooksName}, "", "hooks-unreadable", "it was not read: %v", err)
 		return out
 	}
-	m.judge(hooksShape(), &out)
-	walk(m.root, "", func(n, key *yaml.Node, pointer string) {
-		if !hookScript().MatchString(pointer) || !isText(n) || enough(&out) {
+	hooksShape().Judge(m, &out)
+	yamlform.Walk(m.Root, func(n, key *yaml.Node, pointer string) {
+		if !hookScript().MatchString(pointer) || !yamlform.IsText(n) || enough(&out) {
 			return
 		}
 		if name := path.Join("hooks", n.Value); leadsOut(n.Value) || !a.mode(name).IsRegular() {
-			out.Errorf(m.at(key), pointer, "script-not-there", "the script %q is not a file in hooks/",
+			out.Errorf(m.At(key), pointer, "script-not-there", "the script %q is not a file in hooks/",
 				plain.Cut(n.Value, 200)).WithFix("add the file to hooks/, or correct its name")
 		}
 	})
@@ -141,7 +146,7 @@ func (a *agent) judgeReferences() verdict.Outcome {
 		{"tool", "tool-not-there", "the file tools/NAME.yaml", ".yaml"},
 		{"agent", "agent-not-there", "the directory agents/NAME/ or the file agents/NAME.md", ".md"},
 	} {
-		for _, r := range named(a.manifest.value("/" + list.what + "s")) {
+		for _, r := range named(a.manifest.Value("/" + list.what + "s")) {
 			if found++; enough(&out) {
 				continue
 			}
@@ -149,11 +154,11 @@ func (a *agent) judgeReferences() verdict.Outcome {
 			isDir := list.what != "tool" && simple(r.name) && a.mode(name).IsDir()
 			isFile := list.file != "" && simple(r.name) && a.mode(name+list.file).IsRegular()
 			if !isDir && !isFile {
-				out.Errorf(a.manifest.at(r.node), "/"+list.what+"s"+r.pointer, list.code,
+				out.Errorf(a.manifest.At(r.node), "/"+list.what+"s"+r.pointer, list.code,
 					"agent.yaml names the %s %q; expected %s", list.what, r.name, place).
 					WithFix("add %s, or drop the name", place)
 			} else if list.what == "skill" && !a.mode(name+"/"+textName).IsRegular() {
-				out.Warnf(a.manifest.at(r.node), "/skills"+r.pointer, "skill-without-text",
+				out.Warnf(a.manifest.At(r.node), "/skills"+r.pointer, "skill-without-text",
 					"agent.yaml names the skill %q, and %s/ has no %s", r.name, name, textName).
 					WithFix("add %s/%s", name, textName)
 			}
@@ -249,7 +254,7 @@ func (a *agent) judgeTexts() {
 
 func judgeText(name, directory string, text []byte, err error) verdict.Outcome {
 	var out verdict.Outcome
-	var m *mapping
+	var m *yamlform.File
 	if err == nil {
 		m, err = frontMatter(name, text)
 	}
@@ -262,7 +267,7 @@ func judgeText(name, directory string, text []byte, err error) verdict.Outcome {
 		out.Errorf(at, "", "no-front-matter", "the front matter cannot be read: %s", message)
 		return out
 	}
-	if said, ok := m.needText(&out, verdict.Error, "/name"); ok {
+	if said, ok := needText(m, &out, verdict.Error, "/name"); ok {
 		if utf8.RuneCountInString(said) > 64 || strings.Contains(said, "--") || strings.Trim(said, "-") != said {
 			out.Errorf(m, "/name", "name-form", "name is %.100q; expected at most 64 characters, without two hyphens "+
 				"in a row or a hyphen at an end", said)
@@ -271,7 +276,7 @@ func judgeText(name, directory string, text []byte, err error) verdict.Outcome {
 			out.Warnf(m, "/name", "other-name", "name is %.100q, the directory's is %q", said, directory)
 		}
 	}
-	if said, ok := m.needText(&out, verdict.Error, "/description"); ok {
+	if said, ok := needText(m, &out, verdict.Error, "/description"); ok {
 		if n := utf8.RuneCountInString(said); n > 1024 {
 			out.Errorf(m, "/description", "long-description",
 				"description has %d characters; expected at most 1,024", n)
@@ -284,7 +289,7 @@ func judgeText(name, directory string, text []byte, err error) verdict.Outcome {
 var bar = plain.Pattern(`(?m)^\x{feff}?---[ \t\r]*(?:\n|\z)`)
 
 // frontMatter returns the mapping between the lines --- that a text begins with.
-func frontMatter(name string, text []byte) (*mapping, error) {
+func frontMatter(name string, text []byte) (*yamlform.File, error) {
 	bars := bar().FindAllIndex(text, 2)
 	missing := ""
 	switch {
@@ -295,7 +300,7 @@ func frontMatter(name string, text []byte) (*mapping, error) {
 	case len(bars) == 1:
 		missing = "no second line --- ends it"
 	default:
-		return readMapping(name, text[bars[0][1]:bars[1][0]], 1)
+		return yamlform.ReadMapping(name, text[bars[0][1]:bars[1][0]], MaxFile, 1)
 	}
 	return nil, &strictyaml.Error{Pos: strict.Pos{Path: name, Line: 1, Column: 1}, Message: missing}
 }

@@ -17,6 +17,7 @@ import (
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/conformance/opengap/ignore"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/conformance/yamlform"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
@@ -87,16 +88,16 @@ var versionForm = plain.Pattern(`^[0-9]+\.[0-9]+$`)
 func (a *agent) judgeVersion(unclear bool) verdict.Outcome {
 	const at = "/opengap"
 	var out verdict.Outcome
-	v := a.manifest.value(at)
+	v := a.manifest.Value(at)
 	switch {
 	case v == nil || v.Tag == "!!null":
 		f := out.Errorf(a.manifest, at, "missing-field", "opengap is not there")
 		if unclear {
 			f.Message += bothDialects
 		}
-	case !isText(v):
+	case !yamlform.IsText(v):
 		out.Errorf(a.manifest, at, "version-not-text",
-			"YAML reads opengap as %s; expected text: as a number 0.10 would be 0.1", kindOf(v))
+			"YAML reads opengap as %s; expected text: as a number 0.10 would be 0.1", yamlform.KindOf(v))
 	case !versionForm().MatchString(v.Value):
 		out.Errorf(a.manifest, at, "version-form", "opengap is %q, the form is MAJOR.MINOR", v.Value)
 	case !slices.Contains([]string{"0.1", "0.2", "0.3", "0.4"}, v.Value):
@@ -110,20 +111,20 @@ func (a *agent) judgeVersion(unclear bool) verdict.Outcome {
 func (a *agent) judgeFields() verdict.Outcome {
 	var out verdict.Outcome
 	for _, field := range []string{"/name", "/version", "/model/provider", "/model/name"} {
-		text, ok := a.manifest.needText(&out, verdict.Error, field)
+		text, ok := needText(a.manifest, &out, verdict.Error, field)
 		if v := "v" + text; ok && field == "/version" && semver.Canonical(v)+semver.Build(v) != v {
 			out.Warnf(a.manifest, field, "version-not-semver", "version is %q; expected a Semantic Version 2.0.0", text)
 		}
 	}
 	for _, of := range limits04 {
-		v := a.manifest.value(of.pointer)
-		if v == nil || v.Tag == "!!null" || isText(v) && (of.fits == nil || variable().MatchString(v.Value)) {
+		v := a.manifest.Value(of.pointer)
+		if v == nil || v.Tag == "!!null" || yamlform.IsText(v) && (of.fits == nil || variable().MatchString(v.Value)) {
 			continue
 		}
 		if n, err := strconv.ParseFloat(v.Value, 64); of.fits == nil || v.Kind != yaml.ScalarNode ||
 			!of.fits(v, n, err) {
 			out.Errorf(a.manifest, of.pointer, "wrong-type", "%s is %s; expected %s",
-				strings.ReplaceAll(of.pointer[1:], "/", "."), shownOf(v), of.want)
+				strings.ReplaceAll(of.pointer[1:], "/", "."), yamlform.Show(v), of.want)
 		}
 	}
 	return out.OrPass()
@@ -153,17 +154,9 @@ var limits04 = []struct {
 // boolean are the words that readers of YAML 1.1, such as PyYAML, take for true and false.
 var boolean = plain.Pattern(`^(?i:yes|no|on|off)$`)
 
-// shownOf describes a value.
-func shownOf(v *yaml.Node) string {
-	if v.Kind != yaml.ScalarNode {
-		return kindOf(v)
-	}
-	return strconv.Quote(plain.Cut(v.Value, 40))
-}
-
 func (a *agent) judgeDescription() verdict.Outcome {
 	var out verdict.Outcome
-	a.manifest.needText(&out, a.recommended, "/description")
+	needText(a.manifest, &out, a.recommended, "/description")
 	return out.OrPass()
 }
 
@@ -178,13 +171,13 @@ var (
 // judgeVariables judges the variables that the values of agent.yaml refer to, each at its first place.
 func (a *agent) judgeVariables() (out verdict.Outcome) {
 	seen := map[string]bool{}
-	walk(a.manifest.root, "", func(n, key *yaml.Node, _ string) {
+	yamlform.Walk(a.manifest.Root, func(n, key *yaml.Node, _ string) {
 		if n.Kind != yaml.ScalarNode {
 			return
 		}
 		for _, m := range variable().FindAllStringSubmatch(n.Value[:strings.LastIndexByte(n.Value, '}')+1], -1) {
 			if !seen[m[1]] {
-				a.judgeVariable(&out, literal{m[1], a.manifest.at(key)})
+				a.judgeVariable(&out, literal{m[1], a.manifest.At(key)})
 			}
 			seen[m[1]] = true
 		}
@@ -209,7 +202,7 @@ func (w words) add(text string) {
 // document reads the words of the README and of the comments of agent.yaml.
 func (a *agent) document() {
 	a.documented = words{}
-	a.documented.add(a.manifest.comments())
+	a.documented.add(comments(a.manifest))
 	for _, e := range a.in(".") {
 		if !strings.HasPrefix(strings.ToUpper(e.path), "README") || a.mode(e.path).IsDir() {
 			continue
@@ -234,8 +227,8 @@ func (a *agent) judgeVariable(out *verdict.Outcome, v literal) {
 // directoryOf returns the path that agent.yaml names for skills, hooks, flows or memory; by default it has that name.
 // It returns false if a variable without a default decides.
 func (a *agent) directoryOf(what string) (dir string, known bool) {
-	v := a.manifest.value("/" + what + "/path")
-	if v == nil || !isText(v) || strings.TrimSpace(v.Value) == "" {
+	v := a.manifest.Value("/" + what + "/path")
+	if v == nil || !yamlform.IsText(v) || strings.TrimSpace(v.Value) == "" {
 		return what, true
 	}
 	return resolved(v.Value)
@@ -269,14 +262,14 @@ var pathMember = plain.Pattern(`^/(?:skills|hooks|flows|memory)/path(?:/|$)|_fil
 func (a *agent) judgePaths() verdict.Outcome {
 	var out verdict.Outcome
 	checked := 0
-	walk(a.manifest.root, "", func(n, key *yaml.Node, pointer string) {
-		if !pathMember().MatchString(pointer) || !isText(n) || enough(&out) {
+	yamlform.Walk(a.manifest.Root, func(n, key *yaml.Node, pointer string) {
+		if !pathMember().MatchString(pointer) || !yamlform.IsText(n) || enough(&out) {
 			return
 		}
 		checked++
 		name, _ := resolved(n.Value)
 		if leadsOut(name) || leadsOut(n.Value) {
-			out.Errorf(a.manifest.at(key), pointer, "path-outside", "%s is %q, which is absolute or has .. in it",
+			out.Errorf(a.manifest.At(key), pointer, "path-outside", "%s is %q, which is absolute or has .. in it",
 				strings.ReplaceAll(pointer[1:], "/", "."), n.Value)
 		}
 	})
@@ -302,13 +295,13 @@ func (a *agent) judgeLinks() {
 }
 
 // withoutSkills returns the outcome for an agent without skills.
-func withoutSkills(m *mapping, dir string, known bool) verdict.Outcome {
+func withoutSkills(m *yamlform.File, dir string, known bool) verdict.Outcome {
 	const at = "/skills/path"
 	switch {
 	case !known:
 		var out verdict.Outcome
 		out.Doubtf(m, at, "path-not-known",
-			"skills.path is %q: a variable without a default decides where the skills are", m.value(at).Value)
+			"skills.path is %q: a variable without a default decides where the skills are", m.Value(at).Value)
 		return out
 	case leadsOut(dir):
 		return verdict.Skip("the directory of skills is not in the agent's directory")

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/conformance"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/conformance/yamlform"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict/capped"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
@@ -40,8 +41,8 @@ type Judgement struct {
 // agent is one look at one agent.
 type agent struct {
 	*directory
-	manifest    *mapping // nil if it cannot be read
-	unread      error    // why: fs.ErrNotExist, a *strictyaml.Error, or what directory.read returns
+	manifest    *yamlform.File // nil if it cannot be read
+	unread      error          // why: fs.ErrNotExist, a *strictyaml.Error, or what directory.read returns
 	recommended verdict.Severity
 	said        conformance.Tally
 
@@ -78,7 +79,7 @@ func Judge(o Options) (*Judgement, error) {
 	}()
 	text, err := f.read(manifestName)
 	if a.unread = err; err == nil {
-		a.manifest, a.unread = readMapping(manifestName, text, 0)
+		a.manifest, a.unread = yamlform.ReadMapping(manifestName, text, MaxFile, 0)
 	}
 	j := &Judgement{}
 	j.Dialect, j.Because = a.dialect(o.Dialect)
@@ -100,7 +101,7 @@ const unclear = "neither agent.yaml nor a SOUL.md says which"
 
 // dialect returns the dialect that was asked for, or the one that the directory looks like, and why.
 func (a *agent) dialect(asked string) (dialect, why string) {
-	has := func(member string) bool { return a.manifest != nil && a.manifest.value("/"+member) != nil }
+	has := func(member string) bool { return a.manifest != nil && a.manifest.Value("/"+member) != nil }
 	switch {
 	case asked != Auto:
 		return asked, "as --dialect says"

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/conformance/yamlform"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
@@ -639,9 +640,9 @@ o: |+
 'p': "" # IN15
 q: ''	# IN16 # IN17
 r: "x" #`
-	m, err := readMapping("agent.yaml", []byte(text), 0)
+	m, err := yamlform.ReadMapping("agent.yaml", []byte(text), MaxFile, 0)
 	must.OK(t, err)
-	comments := m.comments()
+	comments := comments(m)
 	if strings.Contains(comments, "out") {
 		t.Errorf("what is no comment is among them:\n%s", comments)
 	}

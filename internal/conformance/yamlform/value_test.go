@@ -1,4 +1,4 @@
-package conformance
+package yamlform
 
 import (
 	"encoding/json"
@@ -8,8 +8,8 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 )
 
-// TestValue checks that a document has the value that JSON of the same meaning has.
-func TestValue(t *testing.T) {
+// TestPlain checks that a document has the value that JSON of the same meaning has.
+func TestPlain(t *testing.T) {
 	for text, want := range map[string]string{
 		"a: [1, -2.5, 1e3]\nb: {c: ~, d: x}\n": `{"a":[1,-2.5,1e3],"b":{"c":null,"d":"x"}}`,
 		"[true, True, TRUE, false, False]":     `[true,true,true,false,false]`,
@@ -17,7 +17,7 @@ func TestValue(t *testing.T) {
 	} {
 		root, err := strictyaml.Parse("f.yml", []byte(text), 1<<10)
 		must.OK(t, err)
-		if got, err := json.Marshal(Value(root)); err != nil || string(got) != want {
+		if got, err := json.Marshal(Plain(root)); err != nil || string(got) != want {
 			t.Errorf("%s is %s, %v, want %s", text, got, err, want)
 		}
 	}

@@ -1,0 +1,155 @@
+// Package yamlform reads YAML with the places of its values, and checks it against a table of the members that it has.
+package yamlform
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v4"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/strict/strictyaml"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
+)
+
+// A File is strict YAML with the places of its values.
+type File struct {
+	Path string
+	Text string
+	Root *yaml.Node
+	line int // lines of the file before the text
+}
+
+// Read reads YAML of at most so many bytes, which follows some lines of a file. The error is a *strictyaml.Error.
+func Read(path string, text []byte, most, line int) (*File, error) {
+	root, err := strictyaml.Parse(path, text, most)
+	if err == nil {
+		return &File{path, string(text), root, line}, nil
+	}
+	if e, ok := errors.AsType[*strictyaml.Error](err); ok && e.Pos.Line > 0 {
+		e.Pos.Line += line
+	}
+	return nil, err
+}
+
+// ReadMapping is Read for a text that must be a mapping.
+func ReadMapping(path string, text []byte, most, line int) (*File, error) {
+	f, err := Read(path, text, most, line)
+	if err == nil && f.Root.Kind != yaml.MappingNode {
+		return nil, f.Errorf(f.Root, "it is %s; expected a mapping", KindOf(f.Root))
+	}
+	return f, err
+}
+
+// Pos returns the place of the value that a JSON Pointer names, or of the nearest that exists.
+func (f *File) Pos(pointer string) strict.Pos {
+	_, at := f.find(pointer)
+	return strict.Pos(f.At(at))
+}
+
+// At returns the place of a node.
+func (f *File) At(n *yaml.Node) verdict.At {
+	return verdict.At{Path: f.Path, Line: n.Line + f.line, Column: n.Column}
+}
+
+// Errorf returns an error at a node.
+func (f *File) Errorf(n *yaml.Node, format string, args ...any) *strictyaml.Error {
+	return &strictyaml.Error{Pos: strict.Pos(f.At(n)), Message: fmt.Sprintf(format, args...)}
+}
+
+// Value returns the value that a JSON Pointer names, or nil.
+func (f *File) Value(pointer string) *yaml.Node {
+	v, _ := f.find(pointer)
+	return v
+}
+
+// find returns the value that a JSON Pointer names, nil if it is not there, and the node that is its place: its key,
+// itself in a list, or what is nearest.
+func (f *File) find(pointer string) (value, at *yaml.Node) {
+	value, at = f.Root, f.Root
+	if pointer == "" {
+		return value, at
+	}
+	for name := range strings.SplitSeq(pointer[1:], "/") {
+		key, below := strictyaml.Member(value, plain.Unescape(name))
+		if i, err := strconv.ParseUint(name, 10, 32); err == nil && value.Kind == yaml.SequenceNode &&
+			int(i) < len(value.Content) {
+			key, below = value.Content[i], value.Content[i]
+		}
+		if below == nil {
+			return nil, at
+		}
+		value, at = below, key
+	}
+	return value, at
+}
+
+// IsText reports whether a value is a text.
+func IsText(n *yaml.Node) bool { return n.Kind == yaml.ScalarNode && n.Tag == "!!str" }
+
+// KindOf says what a value is, for people.
+func KindOf(n *yaml.Node) string {
+	kinds := map[string]string{"!!map": "a mapping", "!!seq": "a list", "!!int": "the number " + n.Value,
+		"!!float": "the number " + n.Value, "!!bool": "the truth value " + n.Value, "!!null": "empty",
+		"!!timestamp": "the date " + n.Value}
+	return cmp.Or(kinds[n.Tag], "text")
+}
+
+// Show describes a value, for people.
+func Show(v *yaml.Node) string {
+	if v.Kind != yaml.ScalarNode {
+		return KindOf(v)
+	}
+	return strconv.Quote(plain.Cut(v.Value, 40))
+}
+
+// Walk visits each value below a node, with its JSON Pointer, and its key; in a list that is the value itself.
+func Walk(n *yaml.Node, visit func(n, key *yaml.Node, pointer string)) { walk(n, "", visit) }
+
+func walk(n *yaml.Node, pointer string, visit func(n, key *yaml.Node, pointer string)) {
+	for i, c := range n.Content {
+		key, below := c, pointer+"/"+strconv.Itoa(i)
+		if n.Kind == yaml.MappingNode {
+			if i%2 == 0 {
+				continue
+			}
+			key = n.Content[i-1]
+			below = pointer + "/" + strict.Escape(key.Value)
+		}
+		visit(c, key, below)
+		walk(c, below, visit)
+	}
+}
+
+// Plain returns the value of a node as strict.Parse returns one of JSON. A number that JSON does not spell so, such as
+// 0x10, is a text.
+func Plain(n *yaml.Node) any {
+	switch n.Kind {
+	case yaml.MappingNode:
+		object := map[string]any{}
+		for i := 0; i+1 < len(n.Content); i += 2 {
+			object[n.Content[i].Value] = Plain(n.Content[i+1])
+		}
+		return object
+	case yaml.SequenceNode:
+		list := []any{}
+		for _, child := range n.Content {
+			list = append(list, Plain(child))
+		}
+		return list
+	}
+	switch {
+	case n.Tag == "!!null":
+		return nil
+	case n.Tag == "!!bool":
+		return strings.EqualFold(n.Value, "true")
+	case (n.Tag == "!!int" || n.Tag == "!!float") && json.Valid([]byte(n.Value)):
+		return json.Number(n.Value)
+	}
+	return n.Value
+}
