@@ -11,6 +11,7 @@ import (
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/conformance"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/conformance/form"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
@@ -249,7 +250,7 @@ func readReport(root any) (r reported, wrong string) {
 	if r.ours {
 		r.role = r.roleOf()
 	}
-	of, _ := integer(strict.Member(root, level))
+	of, _ := form.Integer(strict.Member(root, level))
 	r.level = int(of)
 	at, err := time.Parse(time.RFC3339, strict.String(root, ended))
 	if err != nil {

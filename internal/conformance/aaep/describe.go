@@ -4,8 +4,11 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/conformance/form"
 )
 
 // Schemas are the names of the schemas of [Schema].
@@ -14,40 +17,45 @@ var Schemas = []string{"aaep-event", "aaep-reply", "aaep-subscription", "aaep-ma
 // Schema returns the JSON Schema of that name, with that identifier, or nil if the name is unknown. It follows the
 // tables of members, and requires of one message what the checks aaep-envelope and aaep-schema require.
 func Schema(name, id string) []byte {
-	var form object
+	var of object
 	title := ""
 	switch name {
 	case "aaep-event":
-		form, title = shape(envelopeMembers()), "An event of AAEP"
-		form["allOf"] = append(byType(coreTable, coreNames), object{
-			"if": ofType(coreNames(coreTable...)), "then": shape(summaryMembers)})
+		of, title = envelopeSchema(), "An event of AAEP"
+		of["allOf"] = append(byType(coreTable, coreNames), object{
+			"if": ofType(coreNames(coreTable...)), "then": shapes()[everyCore].Schema()})
 	case "aaep-reply":
-		form, title = oneOfTypes(replyTable), "A reply of a subscriber of AAEP"
+		of, title = oneOfTypes(replyTable), "A reply of a subscriber of AAEP"
 	case "aaep-subscription":
-		form, title = oneOfTypes(subscriptionTable), "A message of a subscription of AAEP"
+		of, title = oneOfTypes(subscriptionTable), "A message of a subscription of AAEP"
 	case "aaep-manifest":
-		form, title = shape(manifestTable[0].members), "The manifest of a producer of AAEP"
-		form["properties"].(object)["type"] = typeOf(coreNames(manifestTable...))
+		of, title = shapes()[producerManifest].Schema(), "The manifest of a producer of AAEP"
+		of["properties"].(object)["type"] = typeOf(coreNames(manifestTable...))
 	default:
 		return nil
 	}
-	form["$schema"], form["$id"], form["title"] = "https://json-schema.org/draft/2020-12/schema", id, title
+	of["$schema"], of["$id"], of["title"] = "https://json-schema.org/draft/2020-12/schema", id, title
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
 	e.SetIndent("", "  ")
-	if err := e.Encode(form); err != nil {
+	if err := e.Encode(of); err != nil {
 		panic(err) // texts and numbers of the program's own
 	}
 	return b.Bytes()
 }
 
-func envelopeMembers() []member {
-	var all []member
-	for _, row := range envelopeTable {
-		all = append(all, row.of)
+// envelopeSchema returns the schema of what every event has.
+func envelopeSchema() object {
+	properties, required := object{}, []string{}
+	for _, row := range envelopeTable() {
+		of := maps.Clone(row.schema)
+		of["description"] = row.words
+		if properties[row.name] = of; row.required {
+			required = append(required, row.name)
+		}
 	}
-	return all
+	return object{"type": "object", "properties": properties, "required": required}
 }
 
 // bareNames returns the spellings of types that are in no namespace.
@@ -80,7 +88,7 @@ func ofType(names []string) object {
 func byType(types []messageType, spelled func(...messageType) []string) []any {
 	var all []any
 	for _, m := range types {
-		all = append(all, object{"if": ofType(spelled(m)), "then": shape(m.members)})
+		all = append(all, object{"if": ofType(spelled(m)), "then": shapes()[m.name].Schema()})
 	}
 	return all
 }
@@ -93,39 +101,36 @@ type MemberRow struct {
 	Form    string
 }
 
-// capabilitiesName is what both objects of capabilities end in.
-const capabilitiesName = "capabilities"
-
 // MemberRows returns the members that a check judges, all of them if the check is "".
 func MemberRows(check string) []MemberRow {
 	var rows []MemberRow
-	add := func(of *rule, message string, members []member) {
-		if check == "" || check == of.ID {
-			rows = appendMembers(rows, message, "", members)
-		}
-	}
-	add(envelope, "every event", envelopeMembers())
-	for _, m := range coreTable {
-		add(schema, m.name, m.members)
-	}
-	add(schema, "every core event", summaryMembers)
-	for _, m := range slices.Concat(subscriptionTable, replyTable) {
-		add(handshake, m.name, m.members)
-	}
-	add(handshake, capabilitiesName, capabilities)
-	add(liveManifest, producerManifest, manifestTable[0].members)
-	return rows
-}
-
-func appendMembers(rows []MemberRow, message, within string, members []member) []MemberRow {
-	for _, m := range members {
+	add := func(message, member string, required bool, words string) {
 		need := "optional"
-		if m.required {
+		if required {
 			need = "required"
 		}
-		rows = append(rows, MemberRow{message, within + m.name, need, m.value.words})
-		if !strings.HasSuffix(m.name, capabilitiesName) { // which are rows of their own
-			rows = appendMembers(rows, message, within+m.name+".", m.value.members)
+		rows = append(rows, MemberRow{message, member, need, words})
+	}
+	if check == "" || check == envelope.ID {
+		for _, row := range envelopeTable() {
+			add("every event", row.name, row.required, row.words)
+		}
+	}
+	for _, t := range []struct {
+		of    *rule
+		types []messageType
+	}{
+		{schema, append(slices.Clone(coreTable), summaryTable)}, {handshake, subscriptionTable},
+		{handshake, replyTable}, {handshake, []messageType{{name: capabilitiesName}}}, {liveManifest, manifestTable},
+	} {
+		for _, m := range t.types {
+			if check != "" && check != t.of.ID {
+				continue
+			}
+			shapes()[m.name].Each(func(path string, of *form.Shape) bool {
+				add(m.name, path, of.Required(), of.String())
+				return strings.HasSuffix(path, capabilitiesName) // which are rows of their own
+			})
 		}
 	}
 	return rows

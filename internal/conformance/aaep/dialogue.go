@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/conformance/aaep/jws"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/conformance/form"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
@@ -121,7 +122,7 @@ func (v *visit) shakeHands(ctx context.Context, p *probe, s Scenario) error {
 // judgeMembers judges the members of what the producer sent by its type, and reports whether they are as they must be.
 func (v *visit) judgeMembers(p *probe, kind, of string, object object) bool {
 	before := len(p.Findings)
-	judgeMembers(nil, of, membersOf[kind], object, "", func(_ *rule, severity verdict.Severity, pointer, code,
+	judgeMembers(nil, kind, of, object, func(_ *rule, severity verdict.Severity, pointer, code,
 		format string, args ...any) *verdict.Finding {
 		if kind == subscriptionRejected {
 			code = "member-value"
@@ -300,7 +301,7 @@ func (v *visit) walkOut(ctx context.Context, p *probe, s Scenario) error {
 		if !sent.IsZero() || m.core != awaitingConfirmation || m.text("session_id") != t.session {
 			return nil
 		}
-		if seconds, _ := integer(m.members["timeout_seconds"]); seconds < leastClosing {
+		if seconds, _ := form.Integer(m.members["timeout_seconds"]); seconds < leastClosing {
 			return nil
 		}
 		sent, question, first = v.now(), m, t.asked.IsZero()
@@ -382,7 +383,7 @@ func (v *visit) readManifest(ctx context.Context, p *probe, s Scenario) error {
 	v.judgeMembers(p, producerManifest, "the manifest", root)
 	v.sameAgent(p, root, t.answer)
 	if all, ok := root["conformance_levels_supported"].([]any); ok &&
-		!slices.ContainsFunc(all, func(level any) bool { n, _ := integer(level); return n == int64(v.Level) }) {
+		!slices.ContainsFunc(all, func(level any) bool { n, _ := form.Integer(level); return n == int64(v.Level) }) {
 		p.Errorf(v.here(), "/conformance_levels_supported", "manifest-level",
 			"the manifest does not list level %d as supported", v.Level)
 	}

@@ -8,39 +8,37 @@ const contextURL = "https://aaep-protocol.org/context/v1"
 
 // judgeEnvelope checks what every event has.
 func judgeEnvelope(m *message, say sayer) {
-	for i := range envelopeTable {
-		row := &envelopeTable[i]
-		of, words := row.of.name, row.of.value.words
-		v, there := m.members[of]
+	for _, row := range envelopeTable() {
+		v, there := m.members[row.name]
 		switch {
-		case !there && row.of.required:
-			say(envelope, verdict.Error, "", "missing-member", "%s is missing; expected %s", of,
-				words).WithFix("add %s: %s", of, words)
-		case of == "type" && m.core != "" && v == m.core:
+		case !there && row.required:
+			say(envelope, verdict.Error, "", "missing-member", "%s is missing; expected %s", row.name,
+				row.words).WithFix("add %s: %s", row.name, row.words)
+		case row.name == "type" && m.core != "" && v == m.core:
 			say(envelope, verdict.Error, "/type", row.code, "type is %s; expected %q", show(v),
 				shortNamespace+m.core).WithFix("set type to %q", shortNamespace+m.core)
-		case there && !row.of.value.holds(v):
-			say(envelope, verdict.Error, "/"+of, row.code, "%s is %s; expected %s", of, show(v),
-				words).WithFix("set %s to %s", of, words)
+		case there && !row.holds(v):
+			say(envelope, verdict.Error, "/"+row.name, row.code, "%s is %s; expected %s", row.name, show(v),
+				row.words).WithFix("set %s to %s", row.name, row.words)
 		}
 	}
 }
 
 // judgeSchema checks a core event's members by its type.
 func judgeSchema(m *message, say sayer) {
-	judgeMembers(schema, m.core, membersOf[m.core], m.members, "", say)
-	judgeMembers(schema, m.core, summaryMembers, m.members, "", say)
+	judgeMembers(schema, m.core, m.core, m.members, say)
+	judgeMembers(schema, everyCore, m.core, m.members, say)
 }
 
 // judgeOther checks the members of a reply, or of a message of the subscription.
 func judgeOther(m *message, say sayer) {
-	members, known := membersOf[m.name]
-	if !known {
+	if shapes()[m.name] == nil {
 		say(schema, verdict.Error, "/type", "member-value",
 			"type is %s; expected a message of the subscription: request, "+
 				"accepted, rejected, renegotiate or close", show(m.members["type"]))
+		return
 	}
-	judgeMembers(schema, m.name, members, m.members, "", say)
+	judgeMembers(schema, m.name, m.name, m.members, say)
 }
 
 // judgeSummary wants words for what is likely to be announced.

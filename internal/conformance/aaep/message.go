@@ -1,14 +1,10 @@
 package aaep
 
 import (
-	"encoding/json"
-	"fmt"
-	"math"
-	"strconv"
 	"strings"
 	"time"
 
-	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/conformance/form"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 )
 
@@ -136,22 +132,6 @@ func (m *message) isReply() bool {
 // isSubscription reports whether the message negotiates a subscription.
 func (m *message) isSubscription() bool { return !m.foreign && strings.HasPrefix(m.name, negotiation) }
 
-// integer returns a value that is a whole number, however it is spelled: 1.0 is one.
-func integer(v any) (int64, bool) {
-	n, ok := v.(json.Number)
-	if !ok {
-		return 0, false
-	}
-	if i, err := strconv.ParseInt(n.String(), 10, 64); err == nil {
-		return i, true
-	}
-	f, err := n.Float64()
-	if err != nil || f != math.Trunc(f) || math.Abs(f) > 1<<53 {
-		return 0, false
-	}
-	return int64(f), true
-}
-
 // isID reports whether s is the prefix and 1 to 64 ASCII letters or digits.
 func isID(s, prefix string) bool {
 	rest, ok := strings.CutPrefix(s, prefix)
@@ -161,18 +141,4 @@ func isID(s, prefix string) bool {
 }
 
 // show formats a value for a message, cut.
-func show(v any) string {
-	switch v := v.(type) {
-	case nil:
-		return "null"
-	case string:
-		return strconv.Quote(plain.Cut(v, 60))
-	case json.Number:
-		return v.String()
-	case bool:
-		return strconv.FormatBool(v)
-	case []any:
-		return fmt.Sprintf("a list of %d", len(v))
-	}
-	return "an object"
-}
+func show(v any) string { return form.Show(v) }

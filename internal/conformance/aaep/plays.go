@@ -493,7 +493,7 @@ func (r *hosting) answered(q *posed, m *message) (counts bool) {
 		if q.decision == "accept" {
 			severity = verdict.Doubt // the tester may not have wanted to
 		}
-		if q.decision != "" && got != q.decision && decisions.holds(got) {
+		if q.decision != "" && got != q.decision && decisionOf(got) != undecided {
 			r.noteAt(line, subReply, severity, "/decision", "other-decision",
 				"decision is %s in the play %s; the tester was asked to %s", show(got), title, q.decision)
 		}

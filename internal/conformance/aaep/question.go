@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/conformance/form"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
@@ -166,7 +167,7 @@ func (s *Stream) ask(of *session, m *message, one *call, say sayer) {
 func (s *Stream) open(of *session, m *message, say sayer) {
 	q := &question{of: of, at: m.at, ended: math.MaxInt32, confirms: m.core == awaitingConfirmation,
 		reversible: m.members["irreversible"] == false, fallback: decisionOf(m.text("default_decision"))}
-	if seconds, ok := integer(m.members["timeout_seconds"]); ok && seconds >= 1 && seconds <= 86400 {
+	if seconds, ok := form.Integer(m.members["timeout_seconds"]); ok && seconds >= 1 && seconds <= 86400 {
 		q.seconds = seconds
 	}
 	if q.fallback == undecided {

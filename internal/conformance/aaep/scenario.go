@@ -7,7 +7,7 @@ import (
 
 	"go.yaml.in/yaml/v4"
 
-	"github.com/openagentprotocol-OAP/oap-gate/internal/conformance/yamlform"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/conformance/form"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict/strictyaml"
 )
 
@@ -97,14 +97,14 @@ func textOf(n *yaml.Node, name string) string {
 
 // readList reads a YAML list of mappings. Each has a name of its own, a member that is one of some words, and what a
 // row of a table says.
-func readList(path string, data []byte, row, member string, words []string) (*yamlform.File, error) {
-	f, err := yamlform.Read(path, data, MaxScenarioFile, 0)
+func readList(path string, data []byte, row, member string, words []string) (*form.File, error) {
+	f, err := form.Read(path, data, MaxScenarioFile, 0)
 	if err != nil {
 		return nil, err
 	}
 	table := fmt.Sprintf(". list items at least 1 items at most %d\n[].name text that is not empty required\n"+
 		"[].%s text one of %s required\n%s", maxScenarios, member, strings.Join(words, " "), row)
-	if err := yamlform.Table("a scenario", table).Check(f); err != nil {
+	if err := f.Check(form.Table("a scenario", table)); err != nil {
 		return nil, err
 	}
 	names := map[string]bool{}

@@ -20,6 +20,7 @@ import (
 	"github.com/coder/websocket"
 	"golang.org/x/net/netutil"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/conformance/form"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict/capped"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
@@ -131,7 +132,7 @@ func (r *hosting) use(l *connection, g *grant) {
 
 // judge judges the members of a message of the subscriber. Its caller holds the lock.
 func (r *hosting) judge(check *rule, m *message, line int) {
-	judgeMembers(nil, m.name, membersOf[m.name], m.members, "", func(_ *rule, severity verdict.Severity, pointer, code,
+	judgeMembers(nil, m.name, m.name, m.members, func(_ *rule, severity verdict.Severity, pointer, code,
 		format string, args ...any) *verdict.Finding {
 		return r.noteAt(line, check, severity, pointer, code, format, args...)
 	})
@@ -561,14 +562,15 @@ func (r *hosting) request(l *connection, m *message, line int) (a answer) {
 // accept returns the message that accepts a subscription by its terms, which it sets. Its caller holds the lock.
 func (r *hosting) accept(g *grant) []byte {
 	honors := object{}
-	for _, c := range capabilities {
-		if v, there := g.asked[c.name]; there && c.value.holds(v) {
-			honors[c.name] = v
+	of := shapes()[capabilitiesName]
+	for _, name := range of.Names() {
+		if v, there := g.asked[name]; there && of.Member(name).Holds(v) {
+			honors[name] = v
 		}
 	}
 	if r.Level >= 3 { // less than was requested
 		lower := int64(10)
-		if asked, ok := integer(honors["max_events_per_second"]); ok {
+		if asked, ok := form.Integer(honors["max_events_per_second"]); ok {
 			lower = max(asked/2, 1)
 		}
 		honors["max_events_per_second"] = json.Number(strconv.FormatInt(lower, 10))

@@ -7,6 +7,7 @@ import (
 	"unicode/utf16"
 	"unicode/utf8"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/conformance/form"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
@@ -63,7 +64,7 @@ func (o *session) count(m *message, say sayer) {
 		n.missing = cmp.Or(n.missing, m.at)
 		return
 	}
-	number, ok := integer(v)
+	number, ok := form.Integer(v)
 	if !ok || number < 0 { // judged by its envelope
 		n.since++
 		return
@@ -292,7 +293,7 @@ func (o *session) stream(m *message, say sayer) {
 	c.complete, c.untold = c.complete || m.isTrue("complete"), !announced
 	text, readable := m.members["chunk"].(string)
 	size := [3]int64{int64(utf8.RuneCountInString(text)), int64(utf16Length(text)), int64(len(text))}
-	position, ok := integer(m.members["position"])
+	position, ok := form.Integer(m.members["position"])
 	if ok && position >= 0 {
 		here := [3]int64{position, position, position}
 		if c.n == 1 && !o.started || c.unread { // what came before is not known

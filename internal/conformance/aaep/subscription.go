@@ -12,17 +12,9 @@ import (
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/conformance"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/conformance/form"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
-
-// readable reports whether a value, and each member of one that has members, is one of its domain.
-func (d domain) readable(v any) bool {
-	members, _ := v.(object)
-	return d.holds(v) && !slices.ContainsFunc(d.members, func(m member) bool {
-		inner, there := members[m.name]
-		return there && !m.value.readable(inner)
-	})
-}
 
 // terms are the capabilities of a subscription. What could not be read is not judged; unread names it.
 type terms struct {
@@ -44,8 +36,8 @@ func defaults() terms {
 // unknown are the terms of a subscription whose request and answer are not in the input.
 func unknown() terms {
 	t := terms{unread: map[string]bool{}}
-	for _, of := range capabilities {
-		t.unread[of.name] = true
+	for _, name := range shapes()[capabilitiesName].Names() {
+		t.unread[name] = true
 	}
 	return t
 }
@@ -53,18 +45,18 @@ func unknown() terms {
 // with returns the terms with those members replaced that are there.
 func (t terms) with(members object) terms {
 	t.unread = maps.Clone(t.unread)
-	for _, of := range capabilities {
-		v, there := members[of.name]
+	of := shapes()[capabilitiesName]
+	for _, name := range of.Names() {
+		v, there := members[name]
 		if !there {
 			continue
 		}
-		t.unread[of.name] = !of.value.readable(v)
-		if t.unread[of.name] {
+		if t.unread[name] = !of.Member(name).Holds(v); t.unread[name] {
 			v = nil
 		}
-		switch of.name {
+		switch name {
 		case "max_events_per_second":
-			t.rate, _ = integer(v)
+			t.rate, _ = form.Integer(v)
 		case "languages":
 			t.languages = mapped(v, strings.ToLower)
 		case "coalesce_boundaries":
@@ -218,14 +210,13 @@ func (s *Stream) negotiate(m *message) {
 		s.underTerms(m, say)
 		return
 	}
-	members, known := membersOf[m.name]
-	if !known {
+	if shapes()[m.name] == nil {
 		return
 	}
 	if m.name == subscriptionAccepted && len(n.asked) == 0 && reflect.DeepEqual(m.members, n.accepted) {
 		return // the answer comes in the response and in the stream
 	}
-	judgeMembers(handshake, m.name, members, m.members, "", say)
+	judgeMembers(handshake, m.name, m.name, m.members, say)
 	switch m.name {
 	case subscriptionRequested:
 		n.begin(s, m)

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/conformance/form"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
@@ -300,7 +301,7 @@ func (t *talk) question(m *message) {
 		t.delayed = t.heard.Sub(m.time) - *t.lag
 	}
 	t.token, t.fallback = strings.Clone(m.text("reply_token")), strings.Clone(m.text("default_decision"))
-	seconds, _ := integer(m.members["timeout_seconds"])
+	seconds, _ := form.Integer(m.members["timeout_seconds"])
 	t.wait = time.Duration(min(max(seconds, 0), 86400)) * time.Second
 	if t.Reply == replyNone || t.Reply == replyLate {
 		t.later(pause, func(ctx context.Context) error { return t.leave(ctx, seconds) })
@@ -404,7 +405,7 @@ func (t *talk) clarify(ctx context.Context, m *message) error {
 // mistake answers a clarification by an object, which is not a kind, and 2 s later by a kind that it takes.
 func (t *talk) mistake(ctx context.Context, m *message) error {
 	t.mistaken, t.unsure = true, strings.Clone(m.text("question"))
-	seconds, _ := integer(m.members["timeout_seconds"])
+	seconds, _ := form.Integer(m.members["timeout_seconds"])
 	t.later(min(2*time.Second, time.Duration(min(max(seconds, 0), 86400))*time.Second/2),
 		func(ctx context.Context) error {
 			return t.correct(ctx, m)

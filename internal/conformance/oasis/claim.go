@@ -12,7 +12,7 @@ import (
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/conformance"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/conformance/yamlform"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/conformance/form"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict/strictyaml"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
@@ -174,12 +174,12 @@ func parseMapping(path string, data []byte, most int) (verdict.Place, map[string
 
 // parseYAML is parseMapping of YAML.
 func parseYAML(path string, data []byte, most int) (verdict.Place, map[string]any, *strict.Error) {
-	f, err := yamlform.ReadMapping(path, data, most, 0)
+	f, err := form.ReadMapping(path, data, most, 0)
 	if err != nil {
 		fault := err.(*strictyaml.Error)
 		return nil, nil, &strict.Error{Pos: fault.Pos, Message: fault.Message}
 	}
-	return f, yamlform.Plain(f.Root).(map[string]any), nil
+	return f, form.Plain(f.Root).(map[string]any), nil
 }
 
 func (r *reader) tiers(v any) []int {

@@ -89,7 +89,7 @@ var otherwise = []string{"additionalItems", "definitions", "dependencies", "$def
 	"$dynamicRef", "$recursiveAnchor", "$recursiveRef", "$vocabulary", "dependentRequired", "dependentSchemas",
 	"prefixItems", "maxContains", "minContains", "unevaluatedItems", "unevaluatedProperties"}
 
-// foreign finds a keyword that draft-07 and draft 2020-12 read otherwise, and why; why is empty where there is none.
+// foreign finds a keyword that draft-07 and draft 2020-12 read otherwise, and why; why is empty where nothing differs.
 // Unknown keywords mean nothing in both.
 func foreign(v any, root bool) (keyword, why string) {
 	s, _ := v.(map[string]any) // else it is true or false

@@ -12,7 +12,7 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/conformance/yamlform"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/conformance/form"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict/strictyaml"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
@@ -53,7 +53,7 @@ func (a *agent) judgeManifest01() verdict.Outcome {
 				"name is %q; expected a lower-case letter, then lower-case letters, digits and hyphens", text)
 		}
 	}
-	agentShape().Judge(a.manifest, &out, known...)
+	judgeMembers(a.manifest, agentShape(), &out, known...)
 	a.judgeServers(&out)
 	a.judgeRisk(&out)
 	return out.OrPass()
@@ -94,8 +94,8 @@ func (a *agent) judgeRisk(out *verdict.Outcome) {
 			out.Errorf(a.manifest, of.pointer, "missing-field", "%s is not there; risk_tier %s requires %s", name,
 				tier.Value, want).WithFix("write %s: %s", name, of.values[0])
 		case !slices.Contains(of.values, v.Value):
-			out.Errorf(a.manifest, of.pointer, "member-value", "%s is %s; risk_tier %s requires %s", name, yamlform.Show(v),
-				tier.Value, want)
+			out.Errorf(a.manifest, of.pointer, "member-value", "%s is %s; risk_tier %s requires %s", name,
+				form.Show(form.Plain(v)), tier.Value, want)
 		}
 	}
 }
@@ -109,9 +109,9 @@ func (a *agent) judgeHooks() verdict.Outcome {
 		return verdict.Skip("there is no %s", hooksName)
 	}
 	var out verdict.Outcome
-	var m *yamlform.File
+	var m *form.File
 	if err == nil {
-		m, err = yamlform.ReadMapping(hooksName, text, MaxFile, 0)
+		m, err = form.ReadMapping(hooksName, text, MaxFile, 0)
 	}
 	if e := (*strictyaml.Error)(nil); errors.As(err, &e) {
 		out.Errorf(verdict.At(e.Pos), "", "hooks-unreadable", "%s", e.Message)
@@ -121,9 +121,9 @@ func (a *agent) judgeHooks() verdict.Outcome {
 		out.Errorf(verdict.At{Path: hooksName}, "", "hooks-unreadable", "it was not read: %v", err)
 		return out
 	}
-	hooksShape().Judge(m, &out)
-	yamlform.Walk(m.Root, func(n, key *yaml.Node, pointer string) {
-		if !hookScript().MatchString(pointer) || !yamlform.IsText(n) || enough(&out) {
+	judgeMembers(m, hooksShape(), &out)
+	form.Walk(m.Root, func(n, key *yaml.Node, pointer string) {
+		if !hookScript().MatchString(pointer) || !form.IsText(n) || enough(&out) {
 			return
 		}
 		if name := path.Join("hooks", n.Value); leadsOut(n.Value) || !a.mode(name).IsRegular() {
@@ -254,7 +254,7 @@ func (a *agent) judgeTexts() {
 
 func judgeText(name, directory string, text []byte, err error) verdict.Outcome {
 	var out verdict.Outcome
-	var m *yamlform.File
+	var m *form.File
 	if err == nil {
 		m, err = frontMatter(name, text)
 	}
@@ -289,7 +289,7 @@ func judgeText(name, directory string, text []byte, err error) verdict.Outcome {
 var bar = plain.Pattern(`(?m)^\x{feff}?---[ \t\r]*(?:\n|\z)`)
 
 // frontMatter returns the mapping between the lines --- that a text begins with.
-func frontMatter(name string, text []byte) (*yamlform.File, error) {
+func frontMatter(name string, text []byte) (*form.File, error) {
 	bars := bar().FindAllIndex(text, 2)
 	missing := ""
 	switch {
@@ -300,7 +300,7 @@ func frontMatter(name string, text []byte) (*yamlform.File, error) {
 	case len(bars) == 1:
 		missing = "no second line --- ends it"
 	default:
-		return yamlform.ReadMapping(name, text[bars[0][1]:bars[1][0]], MaxFile, 1)
+		return form.ReadMapping(name, text[bars[0][1]:bars[1][0]], MaxFile, 1)
 	}
 	return nil, &strictyaml.Error{Pos: strict.Pos{Path: name, Line: 1, Column: 1}, Message: missing}
 }

@@ -16,8 +16,8 @@ import (
 	"golang.org/x/mod/semver"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/conformance/form"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/conformance/opengap/ignore"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/conformance/yamlform"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
@@ -95,9 +95,9 @@ func (a *agent) judgeVersion(unclear bool) verdict.Outcome {
 		if unclear {
 			f.Message += bothDialects
 		}
-	case !yamlform.IsText(v):
+	case !form.IsText(v):
 		out.Errorf(a.manifest, at, "version-not-text",
-			"YAML reads opengap as %s; expected text: as a number 0.10 would be 0.1", yamlform.KindOf(v))
+			"YAML reads opengap as %s; expected text: as a number 0.10 would be 0.1", form.KindOf(v))
 	case !versionForm().MatchString(v.Value):
 		out.Errorf(a.manifest, at, "version-form", "opengap is %q, the form is MAJOR.MINOR", v.Value)
 	case !slices.Contains([]string{"0.1", "0.2", "0.3", "0.4"}, v.Value):
@@ -118,13 +118,13 @@ func (a *agent) judgeFields() verdict.Outcome {
 	}
 	for _, of := range limits04 {
 		v := a.manifest.Value(of.pointer)
-		if v == nil || v.Tag == "!!null" || yamlform.IsText(v) && (of.fits == nil || variable().MatchString(v.Value)) {
+		if v == nil || v.Tag == "!!null" || form.IsText(v) && (of.fits == nil || variable().MatchString(v.Value)) {
 			continue
 		}
 		if n, err := strconv.ParseFloat(v.Value, 64); of.fits == nil || v.Kind != yaml.ScalarNode ||
 			!of.fits(v, n, err) {
 			out.Errorf(a.manifest, of.pointer, "wrong-type", "%s is %s; expected %s",
-				strings.ReplaceAll(of.pointer[1:], "/", "."), yamlform.Show(v), of.want)
+				strings.ReplaceAll(of.pointer[1:], "/", "."), form.Show(form.Plain(v)), of.want)
 		}
 	}
 	return out.OrPass()
@@ -171,7 +171,7 @@ var (
 // judgeVariables judges the variables that the values of agent.yaml refer to, each at its first place.
 func (a *agent) judgeVariables() (out verdict.Outcome) {
 	seen := map[string]bool{}
-	yamlform.Walk(a.manifest.Root, func(n, key *yaml.Node, _ string) {
+	form.Walk(a.manifest.Root, func(n, key *yaml.Node, _ string) {
 		if n.Kind != yaml.ScalarNode {
 			return
 		}
@@ -228,7 +228,7 @@ func (a *agent) judgeVariable(out *verdict.Outcome, v literal) {
 // It returns false if a variable without a default decides.
 func (a *agent) directoryOf(what string) (dir string, known bool) {
 	v := a.manifest.Value("/" + what + "/path")
-	if v == nil || !yamlform.IsText(v) || strings.TrimSpace(v.Value) == "" {
+	if v == nil || !form.IsText(v) || strings.TrimSpace(v.Value) == "" {
 		return what, true
 	}
 	return resolved(v.Value)
@@ -262,8 +262,8 @@ var pathMember = plain.Pattern(`^/(?:skills|hooks|flows|memory)/path(?:/|$)|_fil
 func (a *agent) judgePaths() verdict.Outcome {
 	var out verdict.Outcome
 	checked := 0
-	yamlform.Walk(a.manifest.Root, func(n, key *yaml.Node, pointer string) {
-		if !pathMember().MatchString(pointer) || !yamlform.IsText(n) || enough(&out) {
+	form.Walk(a.manifest.Root, func(n, key *yaml.Node, pointer string) {
+		if !pathMember().MatchString(pointer) || !form.IsText(n) || enough(&out) {
 			return
 		}
 		checked++
@@ -295,7 +295,7 @@ func (a *agent) judgeLinks() {
 }
 
 // withoutSkills returns the outcome for an agent without skills.
-func withoutSkills(m *yamlform.File, dir string, known bool) verdict.Outcome {
+func withoutSkills(m *form.File, dir string, known bool) verdict.Outcome {
 	const at = "/skills/path"
 	switch {
 	case !known:

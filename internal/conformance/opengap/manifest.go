@@ -9,7 +9,7 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/conformance/yamlform"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/conformance/form"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict/strictyaml"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
@@ -17,14 +17,14 @@ import (
 const manifestName = "agent.yaml"
 
 // needText adds a finding of code missing-field where a member is not text that says something; true where it is.
-func needText(m *yamlform.File, out *verdict.Outcome, severity verdict.Severity, pointer string) (text string, ok bool) {
+func needText(m *form.File, out *verdict.Outcome, severity verdict.Severity, pointer string) (text string, ok bool) {
 	v := m.Value(pointer)
 	name := strings.ReplaceAll(pointer[1:], "/", ".")
 	is := "is not there"
 	switch {
 	case v == nil:
-	case !yamlform.IsText(v):
-		is = "is " + yamlform.KindOf(v)
+	case !form.IsText(v):
+		is = "is " + form.KindOf(v)
 	case strings.TrimSpace(v.Value) == "":
 		is = "is empty"
 	default:
@@ -44,7 +44,7 @@ var (
 
 // comments returns the comments of the text, each on a line. The reader gives some of them to nodes and drops others.
 // So it reads the text again with a mark behind each #: a comment is where no key and no value has the mark.
-func comments(m *yamlform.File) string {
+func comments(m *form.File) string {
 	n := 0
 	text := sharp().ReplaceAllStringFunc(m.Text, func(begin string) string {
 		n++
@@ -55,7 +55,7 @@ func comments(m *yamlform.File) string {
 		return "" // a key of almost 1,024 characters, which is the most that YAML allows, has a #
 	}
 	inside := map[string]bool{}
-	yamlform.Walk(root, func(n, key *yaml.Node, _ string) {
+	form.Walk(root, func(n, key *yaml.Node, _ string) {
 		for _, one := range mark().FindAllString(key.Value+n.Value, -1) {
 			inside[one] = true
 		}

@@ -4,7 +4,8 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/openagentprotocol-OAP/oap-gate/internal/conformance/yamlform"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/conformance/form"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
 // The public command of dialect 0.1 refuses what does not fit these tables.
@@ -143,12 +144,22 @@ hooks.EVENT[].fail_open boolean`
 const events01 = "on_session_start on_session_end pre_tool_use post_tool_use on_error pre_response post_response"
 
 var (
-	agentShape = sync.OnceValue(func() *yamlform.Shape { return yamlform.Table("dialect 0.1", members01) })
-	hooksShape = sync.OnceValue(func() *yamlform.Shape {
+	agentShape = sync.OnceValue(func() *form.Shape { return form.Table("dialect 0.1", members01) })
+	hooksShape = sync.OnceValue(func() *form.Shape {
 		rows := "hooks map required"
 		for event := range strings.FieldsSeq(events01) {
 			rows += strings.ReplaceAll(hook01, "EVENT", event)
 		}
-		return yamlform.Table("dialect 0.1", rows)
+		return form.Table("dialect 0.1", rows)
 	})
 )
+
+// judgeMembers holds a file against a table.
+func judgeMembers(f *form.File, by *form.Shape, out *verdict.Outcome, known ...string) {
+	by.Judge(f.Values(), f.Path, func(pointer, code, message, fix string) {
+		if !enough(out) {
+			code = strings.Replace(code, "missing-member", "missing-field", 1)
+			out.Errorf(f, pointer, code, "%s", message).Fix = fix
+		}
+	}, known...)
+}

@@ -9,7 +9,7 @@ import (
 	"slices"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/conformance"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/conformance/yamlform"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/conformance/form"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict/capped"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
@@ -41,8 +41,8 @@ type Judgement struct {
 // agent is one look at one agent.
 type agent struct {
 	*directory
-	manifest    *yamlform.File // nil if it cannot be read
-	unread      error          // why: fs.ErrNotExist, a *strictyaml.Error, or what directory.read returns
+	manifest    *form.File // nil if it cannot be read
+	unread      error      // why: fs.ErrNotExist, a *strictyaml.Error, or what directory.read returns
 	recommended verdict.Severity
 	said        conformance.Tally
 
@@ -79,7 +79,7 @@ func Judge(o Options) (*Judgement, error) {
 	}()
 	text, err := f.read(manifestName)
 	if a.unread = err; err == nil {
-		a.manifest, a.unread = yamlform.ReadMapping(manifestName, text, MaxFile, 0)
+		a.manifest, a.unread = form.ReadMapping(manifestName, text, MaxFile, 0)
 	}
 	j := &Judgement{}
 	j.Dialect, j.Because = a.dialect(o.Dialect)

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/openagentprotocol-OAP/oap-gate/internal/conformance/yamlform"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/conformance/form"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
@@ -640,7 +640,7 @@ o: |+
 'p': "" # IN15
 q: ''	# IN16 # IN17
 r: "x" #`
-	m, err := yamlform.ReadMapping("agent.yaml", []byte(text), MaxFile, 0)
+	m, err := form.ReadMapping("agent.yaml", []byte(text), MaxFile, 0)
 	must.OK(t, err)
 	comments := comments(m)
 	if strings.Contains(comments, "out") {

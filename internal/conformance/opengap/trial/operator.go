@@ -7,7 +7,7 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/conformance/yamlform"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/conformance/form"
 )
 
 // MaxOperator is the size of an operator's file, in bytes.
@@ -29,9 +29,9 @@ func DefaultOperator() *Operator {
 		Versions: []string{"--version"}, Import: "gitagent", Provider: "openai"}
 }
 
-// form is the table of an operator's file.
-var form = sync.OnceValue(func() *yamlform.Shape {
-	return yamlform.Table("an operator's file", `
+// table is the table of an operator's file.
+var table = sync.OnceValue(func() *form.Shape {
+	return form.Table("an operator's file", `
 run list that is not empty
 run[] text that is not empty
 validate list that is not empty
@@ -59,11 +59,11 @@ var words = []struct{ member, needs, takes string }{
 
 // ReadOperator reads an operator's file. The error wraps a *strictyaml.Error where the place of the fault is known.
 func ReadOperator(path string, data []byte) (*Operator, error) {
-	f, err := yamlform.ReadMapping(path, data, MaxOperator, 0)
+	f, err := form.ReadMapping(path, data, MaxOperator, 0)
 	if err != nil {
 		return nil, err
 	}
-	if err := form().Check(f); err != nil {
+	if err := f.Check(table()); err != nil {
 		return nil, err
 	}
 	for _, of := range words {
@@ -72,7 +72,7 @@ func ReadOperator(path string, data []byte) (*Operator, error) {
 			continue
 		}
 		text := v.Value
-		yamlform.Walk(v, func(n, key *yaml.Node, _ string) { text += key.Value + "\n" + n.Value + "\n" })
+		form.Walk(v, func(n, key *yaml.Node, _ string) { text += key.Value + "\n" + n.Value + "\n" })
 		for _, word := range placeholder().FindAllString(text, -1) {
 			if of.takes != "" && !strings.Contains(of.takes, word) {
 				return nil, f.Errorf(v, "%s has %s; expected %s", of.member, word, of.takes)
@@ -84,7 +84,7 @@ func ReadOperator(path string, data []byte) (*Operator, error) {
 	}
 	o := DefaultOperator()
 	if v := f.Value("/agent_yaml"); v != nil {
-		o.AgentYAML = yamlform.Plain(v).(map[string]any)
+		o.AgentYAML = form.Plain(v).(map[string]any)
 	}
 	if err := f.Root.Decode(o); err != nil {
 		return nil, f.Errorf(f.Root, "it cannot be read: %v", err)

@@ -1,4 +1,4 @@
-package yamlform
+package form
 
 import (
 	"encoding/json"

@@ -1,5 +1,5 @@
-// Package yamlform reads YAML with the places of its values, and checks it against a table of the members that it has.
-package yamlform
+// Package form checks values of JSON and YAML by tables of members, and reads YAML with the places of its values.
+package form
 
 import (
 	"cmp"
@@ -37,7 +37,7 @@ func Read(path string, text []byte, most, line int) (*File, error) {
 	return nil, err
 }
 
-// ReadMapping is Read for a text that must be a mapping.
+// ReadMapping reads YAML as Read does, and requires a mapping.
 func ReadMapping(path string, text []byte, most, line int) (*File, error) {
 	f, err := Read(path, text, most, line)
 	if err == nil && f.Root.Kind != yaml.MappingNode {
@@ -60,6 +60,20 @@ func (f *File) At(n *yaml.Node) verdict.At {
 // Errorf returns an error at a node.
 func (f *File) Errorf(n *yaml.Node, format string, args ...any) *strictyaml.Error {
 	return &strictyaml.Error{Pos: strict.Pos(f.At(n)), Message: fmt.Sprintf(format, args...)}
+}
+
+// Check returns the first that is wrong with the file by a table; nil: nothing is.
+func (f *File) Check(by *Shape) error {
+	var first *strictyaml.Error
+	by.Judge(f.Values(), f.Path, func(pointer, _, message, _ string) {
+		if at := f.Pos(pointer); first == nil || at.Line < first.Pos.Line {
+			first = &strictyaml.Error{Pos: at, Message: message}
+		}
+	})
+	if first == nil {
+		return nil
+	}
+	return first
 }
 
 // Value returns the value that a JSON Pointer names, or nil.
@@ -100,14 +114,6 @@ func KindOf(n *yaml.Node) string {
 	return cmp.Or(kinds[n.Tag], "text")
 }
 
-// Show describes a value, for people.
-func Show(v *yaml.Node) string {
-	if v.Kind != yaml.ScalarNode {
-		return KindOf(v)
-	}
-	return strconv.Quote(plain.Cut(v.Value, 40))
-}
-
 // Walk visits each value below a node, with its JSON Pointer, and its key; in a list that is the value itself.
 func Walk(n *yaml.Node, visit func(n, key *yaml.Node, pointer string)) { walk(n, "", visit) }
 
@@ -127,29 +133,52 @@ func walk(n *yaml.Node, pointer string, visit func(n, key *yaml.Node, pointer st
 }
 
 // Plain returns the value of a node as strict.Parse returns one of JSON. A number that JSON does not spell so, such as
-// 0x10, is a text.
+// 0x10, is a text, and so is a date.
 func Plain(n *yaml.Node) any {
-	switch n.Kind {
-	case yaml.MappingNode:
+	return plainOf(n, func(n *yaml.Node) any {
+		if (n.Tag == "!!int" || n.Tag == "!!float") && json.Valid([]byte(n.Value)) {
+			return json.Number(n.Value)
+		}
+		return n.Value
+	})
+}
+
+// date is a value that YAML reads as a date, and JSON does not have.
+type date string
+
+// Values returns the value of the file for a Shape. A date is not a text there, and a number is one however it is
+// spelled.
+func (f *File) Values() any {
+	return plainOf(f.Root, func(n *yaml.Node) any {
+		switch n.Tag {
+		case "!!timestamp":
+			return date(n.Value)
+		case "!!int", "!!float":
+			return json.Number(n.Value)
+		}
+		return n.Value
+	})
+}
+
+// plainOf returns the value of a node; scalar that of a node which is neither null nor a boolean.
+func plainOf(n *yaml.Node, scalar func(*yaml.Node) any) any {
+	switch {
+	case n.Kind == yaml.MappingNode:
 		object := map[string]any{}
 		for i := 0; i+1 < len(n.Content); i += 2 {
-			object[n.Content[i].Value] = Plain(n.Content[i+1])
+			object[n.Content[i].Value] = plainOf(n.Content[i+1], scalar)
 		}
 		return object
-	case yaml.SequenceNode:
+	case n.Kind == yaml.SequenceNode:
 		list := []any{}
 		for _, child := range n.Content {
-			list = append(list, Plain(child))
+			list = append(list, plainOf(child, scalar))
 		}
 		return list
-	}
-	switch {
 	case n.Tag == "!!null":
 		return nil
 	case n.Tag == "!!bool":
 		return strings.EqualFold(n.Value, "true")
-	case (n.Tag == "!!int" || n.Tag == "!!float") && json.Valid([]byte(n.Value)):
-		return json.Number(n.Value)
 	}
-	return n.Value
+	return scalar(n)
 }
