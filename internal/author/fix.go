@@ -130,9 +130,11 @@ func (m *fixer) fix(ctx context.Context, path string,
 	if err != nil {
 		return nil, "", nil // layout says so
 	}
-	if to := rightName(found["layout"]); rec == nil && to != "" {
-		change, err := m.rename(path, to, was)
-		return change, "", err
+	for _, f := range found["layout"] {
+		if rec == nil && registry.KindOf(f.Value) != registry.Governance { // layout would let it pass under this path
+			change, err := m.rename(path, f.Value, was)
+			return change, "", err
+		}
 	}
 	if rec == nil && passesWith(found["layout"], checks.PlainMode) {
 		if cleared, err := m.tree.ClearExecutable(path); cleared || err != nil {
@@ -154,16 +156,6 @@ func (m *fixer) fix(ctx context.Context, path string,
 		return nil, why, err
 	}
 	return &Change{path, path, was, now}, why, m.tree.Replace(path, was, now)
-}
-
-// rightName returns the path under which layout would let a record pass, empty if it names none.
-func rightName(found []verdict.Finding) string {
-	for _, f := range found {
-		if registry.KindOf(f.Value) != registry.Governance {
-			return f.Value
-		}
-	}
-	return ""
 }
 
 // rename gives a record that the work tree adds its right name, unless that name is in the base, in HEAD or on disk.

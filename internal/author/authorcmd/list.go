@@ -2,6 +2,7 @@ package authorcmd
 
 import (
 	"bufio"
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/csv"
@@ -9,6 +10,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"text/tabwriter"
 	"time"
 	"unicode/utf8"
 
@@ -231,9 +233,8 @@ func until(r *listing.Row) string {
 
 // writeRows writes a table whose columns are as wide as their cells. It has the columns that fit 80, and all of them if
 // whole is set or a terminal of that width shows them.
-func writeRows(out *bufio.Writer, rows []listing.Row, whole bool, terminal int) {
-	lines := make([][]string, 0, len(rows)+1)
-	lines = append(lines, []string{"slug", "level", "status", "until", "DID", "Receipt", "commit", "of"})
+func writeRows(out io.Writer, rows []listing.Row, whole bool, terminal int) {
+	lines := [][]string{{"slug", "level", "status", "until", "DID", "Receipt", "commit", "of"}}
 	for i := range rows {
 		r := &rows[i]
 		line := []string{r.Slug, r.Level, r.Status, until(r), r.ToolDID,
@@ -243,28 +244,21 @@ func writeRows(out *bufio.Writer, rows []listing.Row, whole bool, terminal int) 
 		}
 		lines = append(lines, line)
 	}
-	width := make([]int, len(lines[0]))
-	for _, line := range lines {
-		for i, cell := range line {
-			width[i] = max(width[i], min(utf8.RuneCountInString(cell), 60))
+	aligned := func(columns int) []byte {
+		var b bytes.Buffer
+		w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+		for _, line := range lines {
+			fmt.Fprintln(w, strings.Join(line[:columns], "\t"))
 		}
+		w.Flush()
+		return b.Bytes()
 	}
-	columns := 2 * (len(width) - 1)
-	for _, n := range width {
-		columns += n
+	text := aligned(len(lines[0]))
+	tooWide := func(line []byte) bool { return utf8.RuneCount(line) > terminal }
+	if !whole && slices.ContainsFunc(bytes.Split(text, []byte("\n")), tooWide) {
+		text = aligned(4)
 	}
-	if !whole && columns > terminal {
-		for i := range lines {
-			lines[i] = lines[i][:4]
-		}
-	}
-	for _, line := range lines {
-		last := len(line) - 1
-		for i, cell := range line[:last] {
-			fmt.Fprintf(out, "%-*s  ", width[i], cell)
-		}
-		fmt.Fprintln(out, line[last])
-	}
+	_, _ = out.Write(text)
 }
 
 // writeRowsCSV writes comma-separated values (RFC 4180), in which no cell is one that a spreadsheet would run.
