@@ -129,7 +129,11 @@ func actionArguments(t *table.Program, sys frame.IO, mistake error) (args []stri
 		if value := input("governance"); value != "" && refused == nil {
 			refused = typed.OneOf("input governance", value, "review", "deny")
 		}
-		taken = append(taken, inputsOf(mode.Name)...)
+		for _, m := range table.ActionModes {
+			if m.Mode == mode.Name {
+				taken = append(taken, strings.Fields(m.Inputs)...)
+			}
+		}
 	}
 	for _, m := range table.ActionModes {
 		for _, name := range strings.Fields(m.Inputs) {
@@ -146,12 +150,6 @@ func actionArguments(t *table.Program, sys frame.IO, mistake error) (args []stri
 		return append(args, step.Rest(input(step.Args))...), inputs, refused
 	}
 	return append(append(args, "--"), words(input(step.Args))...), inputs, refused
-}
-
-// inputsOf returns the inputs of a mode that not all modes take.
-func inputsOf(mode string) []string {
-	i := slices.IndexFunc(table.ActionModes, func(m table.ModeOf) bool { return m.Mode == mode })
-	return strings.Fields(table.ActionModes[i].Inputs)
 }
 
 // otherMode returns the fix of an input that the mode does not take. It names the modes that do.

@@ -63,13 +63,17 @@ rules. Without an argument it prints all subjects, or the checks of the registry
 
 // explained returns every word that explain takes.
 func explained(t *table.Program) []string {
-	words := slices.Concat(ruleIDs(t), codeIDs(t))
+	var words, names []string
 	for _, s := range t.Subjects {
+		words = append(words, verdict.IDs(s.Rules)...)
 		if s.Name != "" {
-			words = append(words, s.Name)
+			names = append(names, s.Name)
 		}
 	}
-	return words
+	for _, c := range codes(t) {
+		words = append(words, c.ID)
+	}
+	return append(words, names...)
 }
 
 // explainAll lists the rules of the first subject if it has no name, and each other subject with its number of rules.
@@ -200,20 +204,4 @@ func codes(t *table.Program) []code {
 		of(s)
 	}
 	return out
-}
-
-func codeIDs(t *table.Program) []string {
-	var out []string
-	for _, c := range codes(t) {
-		out = append(out, c.ID)
-	}
-	return out
-}
-
-// ruleIDs returns the ids of all that explain knows.
-func ruleIDs(t *table.Program) (all []string) {
-	for _, s := range t.Subjects {
-		all = append(all, verdict.IDs(s.Rules)...)
-	}
-	return all
 }

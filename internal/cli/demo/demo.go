@@ -111,10 +111,10 @@ func judge(ctx context.Context) (reports []*verdict.Report, draft string, err er
 	}
 	defer os.RemoveAll(dir)
 	w, err := load()
-	if err == nil {
-		err = w.unpack(dir)
-	}
 	if err != nil {
+		return nil, "", err
+	}
+	if err := w.unpack(dir); err != nil {
 		return nil, "", err
 	}
 	repo, err := registry.Open(filepath.Join(dir, "registry"))

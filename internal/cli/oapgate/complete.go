@@ -17,20 +17,14 @@ import (
 // maxOffered is how many slugs a shell is offered.
 const maxOffered = 10000
 
-// oneSlug completes the one slug that a command takes.
-func oneSlug(c *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-	if len(args) > 0 {
-		return nil, cobra.ShellCompDirectiveNoFileComp
+// oneSlug completes the one slug that a command takes, and what else the shell may offer.
+func oneSlug(more cobra.ShellCompDirective) cobra.CompletionFunc {
+	return func(c *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+		if len(args) > 0 {
+			return nil, noFile
+		}
+		return slugs(c), more
 	}
-	return slugs(c), cobra.ShellCompDirectiveNoFileComp
-}
-
-// slugOrFile completes the one slug or file that a command takes.
-func slugOrFile(c *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-	if len(args) > 0 {
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
-	return slugs(c), cobra.ShellCompDirectiveDefault
 }
 
 // slugs returns the slugs of the listings on disk in the clone that --repo names. It omits a file name that is not a

@@ -14,9 +14,7 @@ const (
 	showBytes    = "curl -sS URL | head -c 400"
 	showDID      = "curl -sS https://HOST/.well-known/did.json | jq ."
 	showMethods  = "curl -sS https://HOST/.well-known/did.json | jq .verificationMethod"
-	showTool     = "curl -sS MANIFEST_URI | jq .tool"
 	showClaims   = "curl -sS MANIFEST_URI | jq '.conformance, .conformance_receipt_uri'"
-	showHash     = "curl -sS RECEIPT_URI | sha256sum"
 	showReceipt  = "curl -sS RECEIPT_URI | jq ."
 	showSigners  = "curl -sS RECEIPT_URI | jq .signatures"
 	showResults  = "curl -sS RECEIPT_URI | jq .results_summary"
@@ -26,11 +24,8 @@ const (
 	showAudit    = "curl -sS RECEIPT_URI | jq .external_audit"
 	showListed   = "oap-gate list --did DID"
 	showPolicy   = "git show BASE:.github/gate-policy.yml"
-	showVerify   = "oap-gate verify DID --without-registry"
 
-	// shown for codes that only verify has
-	showListing = "oap-gate list --repo DIR --did DID --status valid,provisional,expiring,expired,revoked,invalid"
-	showProof   = "head -c 400 FILE"
+	showProof = "head -c 400 FILE"
 )
 
 // details are those of each error code of the gate's checks and of verify.
@@ -291,15 +286,15 @@ var details = map[string]table.Detail{
 	"manifest-no-object": {"the URL serves a list or a text",
 		showBytes},
 	"manifest-did-differs": {"the Manifest of another implementation is served, or the DID has a typing error",
-		showTool},
+		"curl -sS MANIFEST_URI | jq .tool"},
 	"receipt-uri-differs": {"only one of the two members was updated",
 		showClaims},
 	"manifest-host": {"the Manifest is on a host of a provider, not in the domain of the DID",
-		showVerify},
+		"oap-gate verify DID --without-registry"},
 	"receipt-host": {"the Receipt is on a host of a provider, and the Manifest does not name it",
 		showClaims},
 	"receipt-hash-mismatch": {"the Receipt was signed again or formatted, or the hash is of re-serialized JSON",
-		showHash},
+		"curl -sS RECEIPT_URI | sha256sum"},
 	// receipt-claims
 	"receipt-did-differs": {"the suite ran with another --did",
 		"curl -sS RECEIPT_URI | jq .implementation.did"},
@@ -468,7 +463,7 @@ var details = map[string]table.Detail{
 	"revoked": {"the owner or three witnesses withdrew the Receipt",
 		"git -C DIR ls-tree --name-only HEAD revocations/"},
 	"not-anchored": {"the renewed Receipt is not merged yet, or the clone is old",
-		showListing},
+		"oap-gate list --repo DIR --did DID --status valid,provisional,expiring,expired,revoked,refused"},
 	"listing-refused": {"another listing had the DID first, the schema refuses the file, or it is for more " +
 		"than 90 days",
 		"oap-gate list --repo DIR"},

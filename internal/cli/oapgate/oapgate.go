@@ -31,6 +31,8 @@ import (
 
 type commands = []func(frame.IO) *cobra.Command
 
+const noFile = cobra.ShellCompDirectiveNoFileComp
+
 // Program is the table of oap-gate, the gate of a registry.
 var Program = table.Program{
 	Name:  "oap-gate",
@@ -112,9 +114,9 @@ exit status: 0 pass, 1 a check failed, 2 could not run, 3 inconclusive`,
 		"list format": {"text", "json", "csv"},
 		"list level":  {"L0+", "L1+", "L2+", "L3+", "L4+", "L5", "L1-NC", "L3-NC", "L5-FINANCE", "L5-ORG"},
 	},
-	Arguments: map[string]cobra.CompletionFunc{"renew": oneSlug, "revoke": oneSlug, "prove": oneSlug,
-		"witness": slugOrFile, "merge": table.JSONFiles, "comment": table.JSONFiles,
-		"auto-merge": table.JSONFiles},
+	Arguments: map[string]cobra.CompletionFunc{"renew": oneSlug(noFile), "revoke": oneSlug(noFile),
+		"prove": oneSlug(noFile), "witness": oneSlug(cobra.ShellCompDirectiveDefault), "merge": table.JSONFiles,
+		"comment": table.JSONFiles, "auto-merge": table.JSONFiles},
 }
 
 // newDoctor returns the command doctor, which knows the modes of oap-conform.
