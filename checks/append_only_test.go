@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/openagentprotocol-OAP/oap-gate/checks/internal/listed"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitobject"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
@@ -128,7 +129,7 @@ func TestRangeAsAWhole(t *testing.T) {
 	was, is := &registry.Entry{Mode: registry.ModeFile}, lost(t)
 	change := func(path string) registry.Change { return registry.Change{Path: path, Base: was, Head: is} }
 	subject := func(slug string, how *outlook) *Subject {
-		path := listingPath(slug)
+		path := listed.Path(slug)
 		return &Subject{Path: path, Kind: registry.KindListing, Change: change(path), outlook: how}
 	}
 	renewed, other := subject("ada", &outlook{}), subject("bob", &outlook{})

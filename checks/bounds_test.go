@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/openagentprotocol-OAP/oap-gate/checks/internal/listed"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitobject"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/domainage"
@@ -433,36 +434,36 @@ func TestChangedHands(t *testing.T) {
 // The message for a forced revocation counts the listings that could sign it, up to three.
 func TestEligible(t *testing.T) {
 	now := fixture.Clock
-	listed := func(slug string, edit func(*Listed)) *Listed {
-		l := &Listed{Path: listingPath(slug), Slug: slug, ToolDID: "did:web:" + slug + ".example", Level: "L4",
+	entry := func(slug string, edit func(*Listed)) *Listed {
+		l := &Listed{Path: listed.Path(slug), Slug: slug, ToolDID: "did:web:" + slug + ".example", Level: "L4",
 			ReceiptSHA256: strings.Repeat("0", 64), Issued: now, Expires: now.Add(1)}
 		if edit != nil {
 			edit(l)
 		}
 		return l
 	}
-	revoked := listed("evil", nil)
+	revoked := entry("evil", nil)
 	for _, c := range []struct {
 		name string
 		all  []*Listed
 		want int
 	}{
 		{"the revoked one", []*Listed{revoked}, 0},
-		{"one", []*Listed{listed("ada", nil)}, 1},
-		{"four", []*Listed{listed("ada", nil), listed("bob", nil), listed("cyd", nil), listed("dan", nil)}, 3},
-		{"at L3", []*Listed{listed("ada", func(l *Listed) { l.Level = "L3" })}, 0},
-		{"expires now", []*Listed{listed("ada", func(l *Listed) { l.Expires = now })}, 0},
-		{"by did:key", []*Listed{listed("ada", func(l *Listed) {
+		{"one", []*Listed{entry("ada", nil)}, 1},
+		{"four", []*Listed{entry("ada", nil), entry("bob", nil), entry("cyd", nil), entry("dan", nil)}, 3},
+		{"at L3", []*Listed{entry("ada", func(l *Listed) { l.Level = "L3" })}, 0},
+		{"expires now", []*Listed{entry("ada", func(l *Listed) { l.Expires = now })}, 0},
+		{"by did:key", []*Listed{entry("ada", func(l *Listed) {
 			l.ToolDID = "did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK"
 		})}, 0},
-		{"two of one DID", []*Listed{listed("ada", nil), listed("bob", func(l *Listed) {
+		{"two of one DID", []*Listed{entry("ada", nil), entry("bob", func(l *Listed) {
 			l.ToolDID = "did:web:ADA.example"
 		})}, 1},
-		{"provisional", []*Listed{listed("ada", func(l *Listed) { l.Provisional = true })}, 0},
+		{"provisional", []*Listed{entry("ada", func(l *Listed) { l.Provisional = true })}, 0},
 	} {
 		st := emptyStanding(nil)
 		for _, l := range c.all {
-			st.listings.add(pack(l, sound))
+			st.listings.Add(listed.Pack(l, uint8(sound)))
 		}
 		if got, err := eligible(&Run{Context: t.Context(), Base: st, Now: now, Asks: OfHead},
 			[]string{revoked.ToolDID}); got != c.want || err != nil {

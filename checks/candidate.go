@@ -5,6 +5,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/openagentprotocol-OAP/oap-gate/checks/internal/listed"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/did"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
@@ -26,10 +27,10 @@ func EmptyStanding() *Standing {
 // Refuse removes the records at these paths: the keeper of the clone does not accept them as records.
 func (st *Standing) Refuse(paths []string) {
 	for _, path := range paths {
-		if l := st.BySlug(slugOf(path)); l != nil && l.Path == path {
+		if l := st.BySlug(listed.SlugOf(path)); l != nil && l.Path == path {
 			st.refused = append(st.refused, l)
 		}
-		st.listings.remove(path)
+		st.listings.Remove(path)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"testing"
 
+	"github.com/openagentprotocol-OAP/oap-gate/checks/internal/listed"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/fixture"
@@ -31,7 +32,7 @@ func TestCandidate(t *testing.T) {
 		t.Errorf("without a budget: %+v, %v; expected %q", out, err, NotReached)
 	}
 
-	run.Base.listings.add(pack(condense(path, s.Listing), sound))
+	run.Base.listings.Add(listed.Pack(listed.New(path, s.Listing), uint8(sound)))
 	if run.Base.BySlug("nova") == nil {
 		t.Fatal("the listing is not known")
 	}
@@ -52,7 +53,7 @@ func TestNameOfCandidate(t *testing.T) {
 	doc, err := strict.Parse(path, []byte(`{"slug": "meridiam"}`), strict.RegistryFile)
 	must.OK(t, err)
 	run := &Run{Context: t.Context(), Base: EmptyStanding(), Now: fixture.Clock}
-	run.Base.listings.add(pack(&Listed{Path: listingPath("meridian"), Slug: "meridian"}, sound))
+	run.Base.listings.Add(listed.Pack(&Listed{Path: listed.Path("meridian"), Slug: "meridian"}, uint8(sound)))
 	s := NewCandidate(run, &registry.Record{Path: path, Kind: registry.KindListing, Document: doc})
 	out, err := runNameSimilarity(s)
 	if got := spelled(out); err != nil || got != "warning look-alike /slug" {
@@ -68,8 +69,9 @@ func TestWanted(t *testing.T) {
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
 	st := emptyStanding(tree)
-	st.listings.add(pack(&Listed{Path: listingPath("bob"), Slug: "bob", ToolDID: "did:web:bob.example", Level: "L4",
-		Expires: fixture.Clock.Add(1), Provisional: true}, sound))
+	st.listings.Add(listed.Pack(&Listed{Path: listed.Path("bob"), Slug: "bob", ToolDID: "did:web:bob.example",
+		Level:   "L4",
+		Expires: fixture.Clock.Add(1), Provisional: true}, uint8(sound)))
 	for name, ask := range map[string]func(evidence.Wanted){
 		"nothing": func(evidence.Wanted) {},
 		"Listed": func(w evidence.Wanted) {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/openagentprotocol-OAP/oap-gate/checks/internal/listed"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/did"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
@@ -45,12 +46,12 @@ func didClaim(tool string) claim { return claim{"/tool_did", did.Fold(tool)} }
 
 func workflowClaim(id string) claim { return claim{"/workflow_id", id} }
 
-// claimants returns the listings with that slug or DID, in path order.
-func (ls *listings) claimants(c claim) []*Listed {
+// claimants returns the listings of a set with that slug or DID, in path order.
+func (c claim) claimants(ls *listed.Set) []*Listed {
 	if c.pointer == slugPointer {
-		return ls.bySlug(c.text)
+		return ls.BySlug(c.text)
 	}
-	return ls.byDID(c.text)
+	return ls.ByDID(c.text)
 }
 
 // sharing are listings that share a claim: how many, and the paths of the first two.
@@ -74,7 +75,7 @@ func (r *Run) others(path string, c claim) (string, int) {
 		for _, landing := range l.claims[c] {
 			found.note(landing)
 		}
-		for _, t := range r.Base.listings.claimants(c) {
+		for _, t := range c.claimants(&r.Base.listings) {
 			if t.Path != but && !l.replaced[t.Path] {
 				found.note(t.Path)
 			}

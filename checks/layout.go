@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/openagentprotocol-OAP/oap-gate/checks/internal/listed"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/did"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
@@ -284,7 +285,7 @@ func runLayoutRecovered(s *Subject) verdict.Outcome {
 // directoryEntry checks that a new entry in peer-witnesses/ copies a listing that may act as a witness.
 func directoryEntry(o *verdict.Outcome, s *Subject) error {
 	slug := strings.TrimSuffix(strings.TrimPrefix(s.Path, s.Kind.Directory()+"/"), ".json")
-	path := listingPath(slug)
+	path := listed.Path(slug)
 	const fix = "propose the entry after the listing is merged, as an exact copy of it"
 	l := s.Run.Base.BySlug(slug)
 	if l == nil {

@@ -125,7 +125,7 @@ func (l *Ledger) Standing(ctx context.Context, t *registry.Tree) (*Standing, err
 		st.add(l.files[path].scanned)
 	}
 	st.listings = l.state.listings
-	st.listings.sort()
+	st.listings.Sort()
 	l.state = st
 	return st, nil
 }
@@ -133,7 +133,8 @@ func (l *Ledger) Standing(ctx context.Context, t *registry.Tree) (*Standing, err
 // origin returns the commit that wrote the content of a path, if it was judged.
 func (l *Ledger) origin(path string) (origin, bool) {
 	at := l.files[path].origin
-	n, found := l.state.listings.number(path)
+	n, p := l.state.listings.At(path)
+	found := p != ""
 	if found {
 		at = l.origins[n]
 	} else {
@@ -171,7 +172,7 @@ func (l *Ledger) numbered(ctx context.Context, path string) (o Origin, number in
 		}
 		o.When, o.First, number = v.When, v.When, v.Number
 	}
-	if listed := l.state.listings.byPath(path); listed != nil {
+	if listed := l.state.listings.ByPath(path); listed != nil {
 		var since version
 		since, err = l.past.tenure(ctx, path, listed.ToolDID, asOf{})
 		o.First = since.landed
@@ -283,18 +284,18 @@ func (l *Ledger) number(commit uint32) int {
 
 // current returns the listing that a path has by a judged commit.
 func (l *Ledger) current(path string) (version, bool) {
-	n, found := l.state.listings.number(path)
-	if !found || l.origins[n].commit == beforeLedger {
+	n, p := l.state.listings.At(path)
+	if p == "" || l.origins[n].commit == beforeLedger {
 		return version{}, false
 	}
-	return l.version(l.state.listings.texts[n].unpack(), l.origins[n]), true
+	return l.version(p.Unpack(), l.origins[n]), true
 }
 
 // versions calls f with each listing that a judged commit brought.
 func (l *Ledger) versions(f func(path string, v version)) {
-	for n, p := range l.state.listings.texts {
-		if p != "" && l.origins[n].commit != beforeLedger {
-			f(p.path(), l.version(p.unpack(), l.origins[n]))
+	for n, is := range l.state.listings.Numbered() {
+		if l.origins[n].commit != beforeLedger {
+			f(is.Path, l.version(is, l.origins[n]))
 		}
 	}
 }
@@ -342,8 +343,8 @@ func (l *Ledger) replace(c registry.Change) {
 
 // since is Run.since if a judged commit brought the listing that has held the DID from then on.
 func (l *Ledger) since(path string) (version, bool) {
-	n, found := l.state.listings.number(path)
-	if !found || l.origins[n].first == beforeLedger {
+	n, p := l.state.listings.At(path)
+	if p == "" || l.origins[n].first == beforeLedger {
 		return version{}, false
 	}
 	first := l.origins[n].first
@@ -363,7 +364,7 @@ func (l *Ledger) apply(r result) {
 			at.first = before.first
 		}
 	}
-	if was := l.state.listings.remove(r.path); was != nil && judged {
+	if was := l.state.listings.Remove(r.path); was != nil && judged {
 		l.past.pin(was.Path, l.version(was, before))
 	}
 	// No commit is judged by what else a file that is not a listing adds.
@@ -381,7 +382,7 @@ func (l *Ledger) enter(f scanned, at origin) {
 	} else {
 		l.origins = append(l.origins, at)
 		if at.commit != beforeLedger && (len(l.past.naming) > 0 || l.past.first != nil) {
-			v := l.version(f.listed.unpack(), at)
+			v := l.version(f.listed.Unpack(), at)
 			l.past.listed(f.path, v)
 			l.past.notePin(f.path, v)
 		}

@@ -5,6 +5,7 @@ import (
 	"iter"
 	"slices"
 
+	"github.com/openagentprotocol-OAP/oap-gate/checks/internal/listed"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/ahead"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
@@ -36,7 +37,7 @@ type judged struct {
 	commit   string
 	faults   []Fault
 	results  []result
-	listings []packed // new ones, instead of their results
+	listings []listed.Packed // new ones, instead of their results
 }
 
 func (j *judged) add(id, path string, o verdict.Outcome) {
@@ -111,26 +112,26 @@ func (l *Ledger) judgeParts(ctx context.Context, step *registry.Step,
 
 // claimedTwice returns the slugs and DIDs that more than one of these new listings may claim, with the listings that
 // have them, present ones included.
-func (l *Ledger) claimedTwice(brought []packed) map[claim]sharing {
-	all := newListings()
+func (l *Ledger) claimedTwice(brought []listed.Packed) map[claim]sharing {
+	all := listed.NewSet()
 	for _, p := range brought {
-		all.add(p)
+		all.Add(p)
 	}
 	asked := map[claim]bool{}
-	for numbers := range all.dids.shared() {
-		for _, n := range numbers {
-			asked[didClaim(all.texts[n].toolDID())] = true
+	for some := range all.Shared() {
+		for _, o := range some {
+			asked[didClaim(o.ToolDID)] = true
 		}
 	}
 	for _, p := range brought { // a file of its slug shares it with one that is not
-		if !p.named() {
-			asked[slugClaim(p.slug())] = true
+		if !p.Named() {
+			asked[slugClaim(p.Slug())] = true
 		}
 	}
 	shared := map[claim]sharing{}
 	for c := range asked {
 		found := sharing{}
-		for _, o := range slices.Concat(all.claimants(c), l.state.listings.claimants(c)) {
+		for _, o := range slices.Concat(c.claimants(&all), c.claimants(&l.state.listings)) {
 			found.note(o.Path)
 		}
 		shared[c] = found

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/openagentprotocol-OAP/oap-gate/checks/internal/listed"
 	"github.com/openagentprotocol-OAP/oap-gate/docs/schemas"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/did"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/revocation"
@@ -91,13 +92,13 @@ func (m *Marker) follow(number int, changes []registry.Change) error {
 		if registry.KindOf(c.Path) != registry.KindListing {
 			continue
 		}
-		st.listings.remove(c.Path)
+		st.listings.Remove(c.Path)
 		listing, err := m.run.listingIn(c.Path, c.Head)
 		if err != nil {
 			return err
 		}
 		if listing != nil {
-			st.listings.add(pack(condense(c.Path, listing), unjudged))
+			st.listings.Add(listed.Pack(listed.New(c.Path, listing), uint8(unjudged)))
 		}
 	}
 	return nil
@@ -115,7 +116,7 @@ func (m *Marker) asked(changes []registry.Change, own bool) (map[string]bool, er
 	for _, c := range changes {
 		switch {
 		case c.Path == schemaFiles[0].path && own:
-			for l := range st.listings.all() {
+			for l := range st.listings.All() {
 				paths[l.Path] = true
 			}
 		case c.Head == nil:
@@ -134,17 +135,16 @@ func (m *Marker) asked(changes []registry.Change, own bool) (map[string]bool, er
 				}
 			}
 		case registry.KindOf(c.Path) == registry.KindListing:
-			n, found := st.listings.number(c.Path)
-			if !found || st.listings.texts[n].toolDID() == "" { // which a reader refuses by itself
+			l := st.listings.ByPath(c.Path)
+			if l == nil || l.ToolDID == "" { // which a reader refuses by itself
 				continue
 			}
-			id := st.listings.texts[n].toolDID()
-			folded := did.Fold(id)
+			id, folded := l.ToolDID, did.Fold(l.ToolDID)
 			named, err := st.past.names(m.run.Context, folded)
 			if err != nil {
 				return nil, err
 			}
-			if named || own || folded != id || len(st.listings.dids.maybe(folded)) > 1 {
+			if named || own || folded != id || st.listings.MayShare(folded) {
 				ofDID(id)
 			}
 		}
@@ -155,8 +155,8 @@ func (m *Marker) asked(changes []registry.Change, own bool) (map[string]bool, er
 // mark returns the mark of a listing, or nil.
 func (m *Marker) mark(path string) (*Mark, error) {
 	st, ctx := m.run.Base, m.run.Context
-	l := st.listings.byPath(path)
-	if l == nil || path != listingPath(l.Slug) {
+	l := st.listings.ByPath(path)
+	if l == nil || path != listed.Path(l.Slug) {
 		return nil, nil
 	}
 	rec, err := st.Tree.Record(ctx, path)

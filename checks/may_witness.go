@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/openagentprotocol-OAP/oap-gate/checks/internal/listed"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/did"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
@@ -28,7 +29,7 @@ func (r *Run) asked(l *Listed, id string, then *Moment) (v *voucher, err error) 
 	} else if was, err := then.Tree.Listing(r.Context, l.Path); err != nil || was == nil {
 		return nil, err
 	} else {
-		v.Listed = condense(l.Path, was)
+		v.Listed = listed.New(l.Path, was)
 	}
 	if !did.Same(v.ToolDID, id) {
 		return nil, nil
@@ -84,7 +85,7 @@ func (s *Subject) mayWitness(id string, then *Moment) (v *voucher, code, why str
 
 // open says why it is not known whether a listing is revoked; empty if it is known.
 func (r *Run) open(l *Listed) (string, error) {
-	unreadable, err := r.Unreadable(slugOf(l.Path))
+	unreadable, err := r.Unreadable(listed.SlugOf(l.Path))
 	if err != nil || len(unreadable) == 0 {
 		return "", err
 	}

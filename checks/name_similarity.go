@@ -12,6 +12,7 @@ import (
 	"golang.org/x/text/cases"
 	"golang.org/x/text/unicode/norm"
 
+	"github.com/openagentprotocol-OAP/oap-gate/checks/internal/listed"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/crash"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/domainage"
@@ -92,7 +93,7 @@ func runNameSimilarity(s *Subject) (verdict.Outcome, error) {
 			break
 		}
 	}
-	mine := look(condense(s.Path, s.Listing))
+	mine := look(listed.New(s.Path, s.Listing))
 	for _, n := range neighbours(s) {
 		out.Warnf(s, facetPointers[n.facet], "look-alike", "%s %q looks like %q of %s", facetWords[n.facet],
 			mine.texts[n.facet].plain, n.plain, n.path).
@@ -136,12 +137,12 @@ func (r *Run) compareNames(subjects []*Subject) map[*Subject][]neighbour {
 	}
 	mine := make([]lookAlike, len(subjects))
 	for i, s := range subjects {
-		mine[i] = look(condense(s.Path, s.Listing))
+		mine[i] = look(listed.New(s.Path, s.Listing))
 	}
-	others := r.Base.listings.parts(runtime.GOMAXPROCS(0))
+	others := r.Base.listings.Parts(runtime.GOMAXPROCS(0))
 	others = append(others, func(yield func(*Listed) bool) {
 		for _, s := range r.landingListings((*Subject).Added) {
-			if !yield(condense(s.Path, s.Listing)) {
+			if !yield(listed.New(s.Path, s.Listing)) {
 				return
 			}
 		}

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/openagentprotocol-OAP/oap-gate/checks/internal/listed"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/revocation"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
@@ -284,7 +285,7 @@ func (p *past) pinnedBefore(ctx context.Context, number int) (func(sha256 []byte
 		}
 		for at, all := range p.pins {
 			for _, v := range all {
-				note(listingPath(at.Slug), v)
+				note(listed.Path(at.Slug), v)
 			}
 		}
 		p.first = first

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/openagentprotocol-OAP/oap-gate/checks/internal/listed"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/did"
@@ -327,11 +328,6 @@ func (s *Subject) RevokedListing() (*registry.Listing, error) {
 	return &registry.Listing{Slug: s.Revocation.Slug, ToolDID: by.did, ReceiptSHA256: by.sha256}, nil
 }
 
-// slugOf returns the slug in the name of a listing's file.
-func slugOf(path string) string {
-	return strings.TrimSuffix(strings.TrimPrefix(path, "implementations/"), ".json")
-}
-
 // revokedPin checks that a listing that the range adds or changes is not revoked in what would land, under whatever
 // slug its Receipt was.
 func revokedPin(s *Subject) (verdict.Outcome, error) {
@@ -346,7 +342,7 @@ func revokedPin(s *Subject) (verdict.Outcome, error) {
 		return verdict.Pass("the pinned Receipt is not revoked"), err
 	}
 	which := "the pinned Receipt"
-	if !slices.Contains(by.Pins, pin{Slug: slugOf(s.Path), SHA256: l.ReceiptSHA256}) {
+	if !slices.Contains(by.Pins, pin{Slug: listed.SlugOf(s.Path), SHA256: l.ReceiptSHA256}) {
 		which += ", or a later one of the same implementation,"
 	}
 	out.Errorf(s, "/conformance_receipt_sha256", "receipt-revoked", "%s is revoked by %s", which,

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/openagentprotocol-OAP/oap-gate/checks/internal/listed"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/did"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/signature"
@@ -118,11 +119,12 @@ func TestAuthority(t *testing.T) {
 	tree, err := repo.Tree(t.Context(), "main")
 	must.OK(t, err)
 	st := emptyStanding(tree)
-	st.listings.add(pack(&Listed{Path: listingPath("bob"), Slug: "bob", ToolDID: "did:web:bob.example", Level: "L4",
-		Expires: fixture.Clock.Add(1), Provisional: true}, sound))
+	st.listings.Add(listed.Pack(&Listed{Path: listed.Path("bob"), Slug: "bob", ToolDID: "did:web:bob.example",
+		Level:   "L4",
+		Expires: fixture.Clock.Add(1), Provisional: true}, uint8(sound)))
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	listed := &Listed{Path: listingPath("ada"), Slug: "ada", ToolDID: "did:web:ada.example"}
+	listed := &Listed{Path: listed.Path("ada"), Slug: "ada", ToolDID: "did:web:ada.example"}
 	signed := registry.Signature{Alg: "EdDSA", Value: strings.Repeat("A", 86)}
 	for _, c := range []struct {
 		name      string

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/openagentprotocol-OAP/oap-gate/checks/internal/listed"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitobject"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/did"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/revocation"
@@ -44,7 +45,7 @@ func (p *past) revoke(f revokedFile) {
 	for _, named := range f.Pins {
 		p.naming[named] = append(p.naming[named], len(p.files)-1)
 		if len(p.naming[named]) == 1 { // else they are registered
-			p.want(listingPath(named.Slug))
+			p.want(listed.Path(named.Slug))
 			p.registerAll(named)
 		}
 	}
@@ -52,14 +53,14 @@ func (p *past) revoke(f revokedFile) {
 
 // pin adds a version of a listing.
 func (p *past) pin(path string, v version) {
-	at := pin{Slug: slugOf(path), SHA256: v.sha256}
+	at := pin{Slug: listed.SlugOf(path), SHA256: v.sha256}
 	p.pins[at] = append(p.pins[at], v)
 	p.listed(path, v)
 }
 
 // listed notes that a version of a listing may be revoked.
 func (p *past) listed(path string, v version) {
-	at := pin{Slug: slugOf(path), SHA256: v.sha256}
+	at := pin{Slug: listed.SlugOf(path), SHA256: v.sha256}
 	for o := p; o != nil; o = o.under {
 		if len(o.naming[at]) > 0 {
 			p.register(v, at)
@@ -94,7 +95,7 @@ func (p *past) pinned(at pin) []version {
 		if p.current == nil {
 			continue
 		}
-		if v, found := p.current(listingPath(at.Slug)); found && v.sha256 == at.SHA256 {
+		if v, found := p.current(listed.Path(at.Slug)); found && v.sha256 == at.SHA256 {
 			out = append(out, v)
 		}
 	}
@@ -192,7 +193,7 @@ func (p *past) names(ctx context.Context, folded string) (bool, error) {
 func (p *past) owners(ctx context.Context, at pin, as asOf) ([]version, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.want(listingPath(at.Slug))
+	p.want(listed.Path(at.Slug))
 	if err := p.ready(ctx); err != nil {
 		return nil, err
 	}

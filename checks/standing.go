@@ -8,10 +8,14 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/openagentprotocol-OAP/oap-gate/checks/internal/listed"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/did"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
+
+// Listed is what is kept of one listing.
+type Listed = listed.Listing
 
 // Standing is what one tree holds, as far as the judgement of other records depends on it. It keeps no
 // documents: a registry of 100,000 listings takes some twenty megabytes.
@@ -22,7 +26,7 @@ type Standing struct {
 	// Faults are the findings of layout and schema on files that stand already, in path order.
 	Faults []Fault
 
-	listings listings
+	listings listed.Set
 	anchors  map[string]string // workflow id -> path, the last where there are several
 	twins    map[string]string // workflow id of several anchors -> path of the first
 	unread   []string          // paths of the listings that cannot be read
@@ -46,24 +50,21 @@ type Fault struct {
 }
 
 // Len returns the number of listings.
-func (st *Standing) Len() int { return st.listings.count }
+func (st *Standing) Len() int { return st.listings.Len() }
 
 // Listings returns all listings, in path order; while a Ledger follows the history, in the order in which they were
 // added.
-func (st *Standing) Listings() iter.Seq[*Listed] { return st.listings.all() }
+func (st *Standing) Listings() iter.Seq[*Listed] { return st.listings.All() }
 
 // Unreadable returns the paths of implementations/ whose files cannot be read, in path order; the directory's own where
 // something else has its name.
 func (st *Standing) Unreadable() []string { return st.unread }
 
-// listingPath returns the path of the listing of a slug.
-func listingPath(slug string) string { return recordPath(registry.KindListing, slug, "") }
-
 // BySlug returns the listing in the file of that slug, or nil.
-func (st *Standing) BySlug(slug string) *Listed { return st.listings.byPath(listingPath(slug)) }
+func (st *Standing) BySlug(slug string) *Listed { return st.listings.ByPath(listed.Path(slug)) }
 
 // ByDID returns the listings of a DID in any spelling and letter case, in path order.
-func (st *Standing) ByDID(text string) []*Listed { return st.listings.byDID(did.Fold(text)) }
+func (st *Standing) ByDID(text string) []*Listed { return st.listings.ByDID(did.Fold(text)) }
 
 // Listing reads a standing listing again, whole.
 func (st *Standing) Listing(ctx context.Context, l *Listed) (*registry.Listing, error) {
@@ -76,7 +77,7 @@ func (st *Standing) Listing(ctx context.Context, l *Listed) (*registry.Listing, 
 
 // scanned is what one file of a data directory gives.
 type scanned struct {
-	listed packed // empty: none
+	listed listed.Packed // empty: none
 	anchor string
 	path   string
 	unread bool // a listing that cannot be read
@@ -124,7 +125,7 @@ func (st *Standing) readRules(ctx context.Context) (err error) {
 }
 
 func emptyStanding(t *registry.Tree) *Standing {
-	return &Standing{Tree: t, listings: newListings(), anchors: map[string]string{}, twins: map[string]string{}}
+	return &Standing{Tree: t, listings: listed.NewSet(), anchors: map[string]string{}, twins: map[string]string{}}
 }
 
 // subjectOf returns a subject for a present record by itself.
@@ -155,8 +156,8 @@ func (st *Standing) scan(s *Subject, touched bool) scanned {
 		if st.Schemas != nil { // a Ledger has none
 			is = st.Schemas.faultOf(s, len(placed) > 0)
 		}
-		out.listed = pack(condense(s.Path, s.Listing), is)
-		out.path = out.listed.path()
+		out.listed = listed.Pack(listed.New(s.Path, s.Listing), uint8(is))
+		out.path = out.listed.Path()
 	}
 	out.unread = s.Kind == registry.KindListing && s.Record.Document == nil
 	if s.Anchor != nil {
@@ -175,7 +176,7 @@ func (st *Standing) add(f scanned) {
 		st.anchors[f.anchor] = f.path
 	}
 	if f.listed != "" {
-		st.listings.add(f.listed)
+		st.listings.Add(f.listed)
 	}
 	if f.unread {
 		st.unread = append(st.unread, f.path)
@@ -184,9 +185,9 @@ func (st *Standing) add(f scanned) {
 
 // duplicates finds DIDs that more than one untouched listing claims.
 func (st *Standing) duplicates(touched func(string) bool) {
-	for numbers := range st.listings.dids.shared() {
+	for shared := range st.listings.Shared() {
 		first := map[string]string{} // path, by what folding makes of a DID
-		for _, l := range st.listings.unpack(numbers) {
+		for _, l := range shared {
 			key := did.Fold(l.ToolDID)
 			if first[key] == "" {
 				first[key] = l.Path

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/openagentprotocol-OAP/oap-gate/checks/internal/listed"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/did"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/revocation"
@@ -70,8 +71,8 @@ func (s *Schemas) faultOf(sub *Subject, misplaced bool) fault {
 // fault returns what is wrong with a listing of the tree. A Ledger keeps no faults: they are looked for when somebody
 // asks.
 func (st *Standing) fault(ctx context.Context, l *Listed, t *registry.Tree) (fault, error) {
-	if n, found := st.listings.number(l.Path); found && t == st.Tree {
-		if is := st.listings.texts[n].fault(); is != unjudged {
+	if _, p := st.listings.At(l.Path); p != "" && t == st.Tree {
+		if is := fault(p.Note()); is != unjudged {
 			return is, nil
 		}
 	}
@@ -172,7 +173,7 @@ func (r *Run) State(l *Listed) (*State, error) { return r.state(l, unjudged, r.p
 
 // StateOf returns the state of a listing of an audit, whose file the run has read.
 func (r *Run) StateOf(s *Subject) (*State, error) {
-	return r.state(condense(s.Path, s.Listing), s.fault, r.past(), nil)
+	return r.state(listed.New(s.Path, s.Listing), s.fault, r.past(), nil)
 }
 
 // landingState returns the state that a listing of the base tree would have if the range revoked what it revokes.
@@ -242,7 +243,7 @@ func (r *Run) refused(l *Listed, is fault, then *Moment) (rule, why string, err 
 		return "", "", err
 	case is == badDocument:
 		return byUnreadable, "cannot be read", nil
-	case l.Slug != slugOf(l.Path):
+	case l.Slug != listed.SlugOf(l.Path):
 		return byLayout, fmt.Sprintf("has the slug %q, which is not that of its path", plain.Cut(l.Slug, 100)), nil
 	case is == badLayout:
 		return byLayout, "has a name, slug or tool_did that the format refuses", nil
@@ -297,7 +298,7 @@ func (r *Run) firstOf(id string) (first tenant, err error) {
 	if known, found := r.first[folded]; found {
 		return known, nil
 	}
-	all := r.Base.listings.byDID(folded)
+	all := r.Base.listings.ByDID(folded)
 	if len(all) < 2 {
 		return first, nil
 	}

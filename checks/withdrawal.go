@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/openagentprotocol-OAP/oap-gate/checks/internal/listed"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/did"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/revocation"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
@@ -125,7 +126,7 @@ func (r *Run) Withdrawn(id, sha256 string, notBefore time.Time) (*Withdrawal, er
 		}
 	}
 	for _, path := range r.Base.unread {
-		if own[slugOf(path)] && isJSON(path) || path == registry.KindListing.Directory() {
+		if own[listed.SlugOf(path)] && isJSON(path) || path == registry.KindListing.Directory() {
 			out.Unreadable = append(out.Unreadable, path)
 		}
 	}
@@ -139,7 +140,7 @@ func (p *past) listings(folded, sha256 string) (own map[string]bool, pinned bool
 	for path, all := range p.versions {
 		for _, v := range all {
 			if v.did != "" && did.Fold(v.did) == folded {
-				own[slugOf(path)] = true
+				own[listed.SlugOf(path)] = true
 				pinned = pinned || v.sha256 == sha256
 			}
 		}
@@ -213,7 +214,7 @@ func (p *past) unpinned(out *Withdrawal, own map[string]bool, id, sha256 string,
 			if by == nil || named.SHA256 == sha256 {
 				continue
 			}
-			for _, v := range p.versions[listingPath(named.Slug)] {
+			for _, v := range p.versions[listed.Path(named.Slug)] {
 				if did.Fold(v.did) != id || v.sha256 != named.SHA256 {
 					continue
 				}
