@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/governance/page"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/governance/schemadiff"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict/metaschema"
@@ -22,14 +23,15 @@ import (
 
 // backwardCompatibility checks that a published schema keeps its meaning: RFC 0019 section 4.
 func (p *Proposal) backwardCompatibility(j *Judgement) (verdict.Outcome, error) {
-	g := compatibility{Proposal: p, judged: map[string]bool{}}
+	g := compatibility{Proposal: p, judged: map[string]bool{}, undeclared: map[string]bool{}}
+	g.said = p.Words.says(additiveOnly)
 	for _, v := range p.Views {
 		if err := g.view(v); err != nil {
 			return g.out, err
 		}
 	}
 	if !g.out.Has(verdict.Error) {
-		g.declaration()
+		g.out.Findings = append(g.out.Findings, g.kept.Findings...)
 	}
 	g.out.Findings = append(g.out.Findings, g.beside.Findings...)
 	for _, v := range p.Views {
@@ -47,9 +49,9 @@ func (p *Proposal) backwardCompatibility(j *Judgement) (verdict.Outcome, error) 
 	case len(g.judged) == 0:
 		g.out.Verified = "no published schema is touched"
 	case g.out.Has(verdict.Error):
-	case g.declared != "":
+	case g.said.Said && len(g.kept.Findings) > 0:
 		g.out.Verified = fmt.Sprintf("no published schema changes its meaning, and %s declares the change: %q",
-			p.Words.Source, shorten(g.declared))
+			p.Words.Source, shorten(g.said.Line))
 	default:
 		g.out.Verified = plain.Count(len(g.judged), "schema") + " judged"
 	}
@@ -60,11 +62,12 @@ func (p *Proposal) backwardCompatibility(j *Judgement) (verdict.Outcome, error) 
 type compatibility struct {
 	*Proposal
 	out          verdict.Outcome
+	kept         verdict.Outcome // findings about schemas that keep their meaning, for a change in which all do
 	beside       verdict.Outcome // findings about files that the base has not published
 	judged       map[string]bool // by path
-	modified     []modified
-	declared     string   // the sentence that did, where it was needed
-	descriptions []string // lines about those that differ
+	said         page.Statement  // whether the words declare the change
+	undeclared   map[string]bool // paths that another view reported
+	descriptions []string        // lines about those that differ
 }
 
 // maxClaims is how many $ids are reported that one file claims of others, or that the base has twice.
@@ -72,14 +75,6 @@ const maxClaims = 10
 
 // maxDifferences is how many places of one breaking schema are reported.
 const maxDifferences = 1000
-
-// modified is a published schema that changes and keeps its meaning.
-type modified struct {
-	document *strict.Document
-	at       verdict.At
-	fields   int                     // new optional ones
-	notes    []schemadiff.Difference // differences that judge no document otherwise
-}
 
 func (g *compatibility) view(v *View) error {
 	s, err := v.comparesSchemas()
@@ -201,63 +196,47 @@ func (g *compatibility) report(document *strict.Document, at verdict.At, all []s
 		}
 	}
 	if !breaks && (itself || len(all) > 0) {
-		g.modified = append(g.modified, modified{document, at, added, notes})
+		g.declaration(document, at, added, notes)
 	}
 }
 
-// declaration asks the words for each schema that changes, where nothing breaks: no declaration helps what does.
-func (g *compatibility) declaration() {
-	if len(g.modified) == 0 {
+// declaration reports a schema that changes and keeps its meaning: whether the words declare the change. added is the
+// number of new optional fields; the notes judge no document otherwise.
+func (g *compatibility) declaration(document *strict.Document, at verdict.At, added int,
+	notes []schemadiff.Difference) {
+	what := "another order of members, white space or spelling of values"
+	switch {
+	case added > 0:
+		what = plain.Count(added, "new optional field")
+	case len(notes) > 0:
+		what = plain.Count(len(notes), "change") + " of annotations or definitions"
+	}
+	if !g.said.Said && g.undeclared[document.Path] {
 		return
 	}
-	declaration := g.Words.says(additiveOnly)
-	g.declared = declaration.Line
-	said := map[string]bool{}
-	for _, m := range g.modified {
-		if g.declared == "" && said[m.document.Path] {
-			continue // another view
-		}
-		said[m.document.Path] = true
-		what := "another order of members, white space or spelling of values"
-		switch {
-		case m.fields > 0:
-			what = plain.Count(m.fields, "new optional field")
-		case len(m.notes) > 0:
-			what = plain.Count(len(m.notes), "change") + " of annotations or definitions"
-		}
-		switch {
-		case g.Words == nil:
-			g.out.Doubtf(m.at, "", "declaration-unknown", "the published schema has %s, and whether "+
-				"the pull request's body declares the change additive only is not known", what)
-		case g.declared == "":
-			g.out.Errorf(m.at, "", "additive-undeclared",
-				"the published schema has %s, and %s has no line that begins with Additive only%s", what,
-				g.Words.Source, instead(declaration))
-		default:
-			if m.fields == 0 {
-				g.out.Noticef(m.at, "", "annotations", "only annotations or formatting differ: %s",
-					what)
-			}
-			g.described(m)
-		}
+	g.undeclared[document.Path] = true
+	switch {
+	case g.Words == nil:
+		g.kept.Doubtf(at, "", "declaration-unknown", "the published schema has %s, and whether the pull request's "+
+			"body declares the change additive only is not known", what)
+		return
+	case !g.said.Said:
+		g.kept.Errorf(at, "", "additive-undeclared", "the published schema has %s, and %s has no line that begins "+
+			"with Additive only%s", what, g.Words.Source, instead(g.said))
+		return
+	case added == 0:
+		g.kept.Noticef(at, "", "annotations", "only annotations or formatting differ: %s", what)
 	}
-}
-
-// described warns of each description and title that differs.
-func (g *compatibility) described(m modified) {
-	for _, d := range m.notes {
+	for _, d := range notes {
 		keyword := d.Pointer[strings.LastIndex(d.Pointer, "/")+1:]
-		if keyword != "description" && keyword != "title" {
-			continue
-		}
 		was, old := d.Old.(string)
 		is, new := d.New.(string)
-		if !old || !new {
-			continue // a field of that name
+		if !old || !new || keyword != "description" && keyword != "title" {
+			continue // another keyword, or a field of that name
 		}
-		g.out.Warnf(m.document, d.Pointer, "description-differs", "the %s is %q, was %q; RFC 0019 section 4 "+
+		g.kept.Warnf(document, d.Pointer, "description-differs", "the %s is %q, was %q; RFC 0019 section 4 "+
 			"forbids another meaning, which a program cannot see", keyword, shorten(is), shorten(was))
-		g.descriptions = append(g.descriptions, fmt.Sprintf("%s %s: %q, was %q", m.document.Path, d.Pointer, is, was))
+		g.descriptions = append(g.descriptions, fmt.Sprintf("%s %s: %q, was %q", document.Path, d.Pointer, is, was))
 	}
 }
 
