@@ -49,7 +49,11 @@ exit status: 0 nothing breaks, 1 something does, 2 the two could not be compared
 		RunE: func(c *cobra.Command, args []string) error {
 			d := schemaDiff{Old: args[0], New: args[1], Classes: []schemadiff.Class{}}
 			clone := &schemaClone{dir: repo}
-			defer clone.close()
+			defer func() {
+				if clone.repo != nil {
+					clone.repo.Close()
+				}
+			}()
 			old, oldPath, err := clone.read(c.Context(), args[0])
 			if err != nil {
 				return err
@@ -93,58 +97,46 @@ type schemaClone struct {
 	repo *registry.Repository
 }
 
-func (c *schemaClone) close() {
-	if c.repo != nil {
-		c.repo.Close()
-	}
-}
-
-// read reads the schema that an argument names, and the files to which it refers. On disk these must be in the same
-// directory; in a commit they may be in any.
-func (c *schemaClone) read(ctx context.Context, name string) (*schemadiff.Tree, string, error) {
+// read reads the schema that an argument names, which must be readable, and the files to which it refers. On disk these
+// must be in the same directory; in a commit they may be in any. What cannot be read is nothing that a reference leads
+// to.
+func (c *schemaClone) read(ctx context.Context, name string) (tree *schemadiff.Tree, at string, err error) {
+	const fix = "name a file, or REV:PATH of the clone with --repo"
 	rev, at, inTree := strings.Cut(name, ":")
+	var file func(p string) ([]byte, error)
 	if _, err := os.Lstat(name); err == nil || !inTree {
 		at = filepath.ToSlash(filepath.Clean(name))
-		text, err := capped.ReadFile(filepath.FromSlash(at), schemadiff.MaxBytes)
-		return namedSchema(at, name, text, err, func(p string) []byte {
+		file = func(p string) ([]byte, error) {
 			beside := path.Join(path.Dir(at), path.Base(p))
 			info, err := os.Lstat(filepath.FromSlash(beside))
-			if path.Clean("/"+beside) != "/"+p || err != nil || !info.Mode().IsRegular() {
-				return nil
+			if p != at && (err != nil || path.Clean("/"+beside) != "/"+p || !info.Mode().IsRegular()) {
+				return nil, nil
 			}
-			text, _ := capped.ReadFile(filepath.FromSlash(beside), schemadiff.MaxBytes)
-			return text
-		})
-	}
-	if c.repo == nil {
-		var err error
-		if c.repo, err = registry.Open(c.dir); err != nil {
-			return nil, "", remedy.With(err, "name the clone with --repo")
+			return capped.ReadFile(filepath.FromSlash(beside), schemadiff.MaxBytes)
 		}
+	} else {
+		if c.repo == nil {
+			if c.repo, err = registry.Open(c.dir); err != nil {
+				return nil, "", remedy.With(err, "name the clone with --repo")
+			}
+		}
+		commit, err := c.repo.Tree(ctx, rev)
+		if err != nil {
+			return nil, "", remedy.With(fmt.Errorf("reading %q: %w", name, err), fix)
+		}
+		file = func(p string) ([]byte, error) { return commit.File(ctx, p, schemadiff.MaxBytes) }
 	}
-	var text []byte
-	tree, err := c.repo.Tree(ctx, rev)
-	if err == nil {
-		text, err = tree.File(ctx, at, schemadiff.MaxBytes)
-	}
+	text, err := file(at)
 	if err == nil && text == nil {
 		err = fs.ErrNotExist
 	}
-	return namedSchema(at, name, text, err, func(p string) []byte {
-		text, _ := tree.File(ctx, p, schemadiff.MaxBytes)
-		return text
-	})
-}
-
-// namedSchema returns the tree of a text, which must be readable, and of the texts that it leads to. What cannot be
-// read is nothing that a reference leads to.
-func namedSchema(at, name string, text []byte, err error, beside func(path string) []byte) (*schemadiff.Tree, string,
-	error) {
-	const fix = "name a file, or REV:PATH of the clone with --repo"
 	if err != nil {
 		return nil, "", remedy.With(fmt.Errorf("reading %q: %w", name, err), fix)
 	}
-	tree := schemadiff.NewTree(map[string][]byte{at: text}, nil, beside)
+	tree = schemadiff.NewTree(map[string][]byte{at: text}, nil, func(p string) []byte {
+		text, _ := file(p)
+		return text
+	})
 	if _, err := tree.Document(at); err != nil {
 		return nil, "", remedy.Errorf("give a JSON Schema of draft 2020-12, strict JSON of at most 1 MiB",
 			"%q is not a schema that can be compared: %v", name, err)
