@@ -81,23 +81,18 @@ func (p *Proposal) approvals(out *verdict.Outcome, at verdict.At, r *roster, for
 	return a, nil
 }
 
-// missing names the members of a roster whose approval does not count yet, those of other organisations first.
+// missing names the members of a roster whose approval does not count yet.
 func (a *approvals) missing(r *roster) string {
-	var fresh, same []string
-	organisations := organisationsOf(a.counted)
+	var names []string
 	for _, m := range r.members {
-		switch {
-		case slices.Contains(a.counted, m):
-		case m.organisation != "" && !organisations[m.organisation]:
-			fresh = append(fresh, "@"+m.handle)
-		default:
-			same = append(same, "@"+m.handle)
+		if !slices.Contains(a.counted, m) {
+			names = append(names, "@"+m.handle)
 		}
 	}
-	if all := append(fresh, same...); len(all) > 0 {
-		return "; missing are " + listUpTo(all, 10)
+	if len(names) == 0 {
+		return "; the roster has no others"
 	}
-	return "; the roster has no others"
+	return "; missing are " + listUpTo(names, 10)
 }
 
 // noReply is an e-mail address by which a forge keeps that of an account to itself.
@@ -142,7 +137,7 @@ func (p *Proposal) defaultQuorum(out *verdict.Outcome, j *Judgement, r *roster) 
 	if a.unknown != "" {
 		j.attest(charterReview, nil, "the default quorum of governance/RFC-PROCESS.md was met: %d approvals by "+
 			"Maintainers of %d organisations; %s", needed, needed, a.unknown)
-	} else if n := len(organisationsOf(a.counted)); len(a.counted) < needed || n < needed {
+	} else if n := organisations(a.counted); len(a.counted) < needed || n < needed {
 		out.Warnf(at, "", "default-quorum", "%d of %d approvals by Maintainers, of %d of %d organisations, count%s",
 			len(a.counted), needed, n, needed, a.missing(r))
 	}

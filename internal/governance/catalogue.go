@@ -20,7 +20,7 @@ var implementability = verdict.Rule{
 	ID: "implementability", Title: "a normative change comes with a test or with code", Cite: "RFC 0019 section 3",
 	Why: "no concept enters the protocol before code shows that it can be built and checked",
 	Fix: "add a test under test-suite/ or the behavior under reference/ in the same pull request",
-	Codes: []strict.Code{
+	Codes: append([]strict.Code{
 		{"no-evidence", "a normative artifact changes, and nothing under test-suite/ or reference/ does",
 			"add a test under test-suite/ or the behavior under reference/ in the same pull request, or move the " +
 				"text to papers/"},
@@ -44,41 +44,36 @@ var implementability = verdict.Rule{
 				"known", "give the body with --pr or --body"},
 		{"two-thirds", "the body claims an exception, and fewer than two thirds of the Maintainers approve the head",
 			"ask the others for reviews of the head, or bring a test or code"},
-		rosterEmpty, reviewsUnknown, rosterRow, authorsUnknown, authorsFromGit, loginWithoutRole, ownApproval,
-		botApproval, staleApproval,
-	},
+	}, approving...),
 }
 
-// The codes of each check that counts approvals.
-var (
-	rosterEmpty = strict.Code{ID: "roster-empty", Meaning: "the table under Current Maintainers of the base names " +
-		"nobody by @handle, so that no approval can count",
-		Fix: "in a pull request of its own, give each Maintainer a row `| @handle | organisation | term | yes or " +
-			"empty |`, merge it, update the branch, and ask for approvals"}
-	reviewsUnknown = strict.Code{ID: "reviews-unknown", Meaning: "the reviews are not known",
-		Fix: "give the forge's list with --reviews FILE, or ask with --forge and a token"}
-	rosterRow = strict.Code{ID: "roster-row",
-		Meaning: "a row of the roster has no handle in its first cell, or a mark " +
-			"that is neither a yes nor nothing",
-		Fix: "in a pull request of its own, write the row as `| @handle | organisation | term | yes or empty |`"}
-	authorsUnknown = strict.Code{ID: "authors-unknown",
-		Meaning: "the forge does not list all authors of the range, so " +
-			"that a Maintainer's own approval may be among those that count",
-		Fix: "try again, or split a pull request of more commits than the forge lists"}
-	authorsFromGit = strict.Code{ID: "authors-from-git",
-		Meaning: "the forge was not asked for the authors of the range; " +
-			"the opener and e-mail addresses that name a login are known",
-		Fix: "ask with --forge and a token"}
-	loginWithoutRole = strict.Code{ID: "login-without-role", Meaning: "a login of the roster has no role in the " +
-		"repository: a freed login can be taken by another",
-		Fix: "let the Maintainer be a member or a collaborator"}
-	ownApproval = strict.Code{ID: "own-approval", Meaning: "a Maintainer approves a change of their own",
-		Fix: "ask another Maintainer"}
-	botApproval = strict.Code{ID: "bot-approval", Meaning: "a bot approves, which counts for nothing",
-		Fix: "ask a Maintainer"}
-	staleApproval = strict.Code{ID: "stale-approval", Meaning: "a Maintainer approved another commit than the head",
-		Fix: "ask for a review of the head"}
-)
+// approving are the codes of each check that counts approvals.
+var approving = []strict.Code{
+	{"roster-empty", "the table under Current Maintainers of the base names nobody by @handle, so that no " +
+		"approval can count",
+		"in a pull request of its own, give each Maintainer a row `| @handle | organisation | term | yes or empty " +
+			"|`, merge it, update the branch, and ask for approvals"},
+	{"reviews-unknown", "the reviews are not known",
+		"give the forge's list with --reviews FILE, or ask with --forge and a token"},
+	{"roster-row", "a row of the roster has no handle in its first cell, or a mark that is neither a yes nor " +
+		"nothing",
+		"in a pull request of its own, write the row as `| @handle | organisation | term | yes or empty |`"},
+	{"authors-unknown", "the forge does not list all authors of the range, so that a Maintainer's own approval " +
+		"may be among those that count",
+		"try again, or split a pull request of more commits than the forge lists"},
+	{"authors-from-git", "the forge was not asked for the authors of the range; the opener and e-mail addresses " +
+		"that name a login are known",
+		"ask with --forge and a token"},
+	{"login-without-role", "a login of the roster has no role in the repository: a freed login can be taken by " +
+		"another",
+		"let the Maintainer be a member or a collaborator"},
+	{"own-approval", "a Maintainer approves a change of their own",
+		"ask another Maintainer"},
+	{"bot-approval", "a bot approves, which counts for nothing",
+		"ask a Maintainer"},
+	{"stale-approval", "a Maintainer approved another commit than the head",
+		"ask for a review of the head"},
+}
 
 const nextVersion = "leave the published schema as it is, and publish the change under the next version with a new $id"
 
@@ -124,9 +119,7 @@ var charterReview = verdict.Rule{
 	Why:  "what touches a user's right is reviewed by people whose interest is to defend it",
 	Fix: "four approvals by Maintainers of four organisations, a User Advocate among them, with the words Charter " +
 		"Review Gate cleared",
-	Codes: []strict.Code{
-		rosterEmpty, reviewsUnknown, rosterRow, authorsUnknown, authorsFromGit, loginWithoutRole, ownApproval,
-		botApproval, staleApproval,
+	Codes: append([]strict.Code{
 		{"no-user-advocate", "governance/MAINTAINERS.md of the base names no User Advocate, so that no approval can " +
 			"clear the gate",
 			"in a pull request of its own, mark a Maintainer with yes in the column User Advocate of " +
@@ -145,7 +138,7 @@ var charterReview = verdict.Rule{
 			"Advocate for a review with the words Charter Review Gate cleared"},
 		{"phrase-missing", "a Maintainer's approval does not hold the words that RFC 0019 section 5 requires",
 			"ask for a review with the words Charter Review Gate cleared"},
-	},
+	}, approving...),
 }
 
 var changelog = verdict.Rule{

@@ -70,9 +70,9 @@ func (p *Proposal) charterReview(j *Judgement) (out verdict.Outcome, err error) 
 	for i, m := range a.counted {
 		employed = append(employed[:i], fmt.Sprintf("@%s (%s)", m.handle, shorten(m.organisation)))
 	}
-	if len(a.counted) < quorum || len(organisationsOf(a.counted)) < quorum {
+	if len(a.counted) < quorum || organisations(a.counted) < quorum {
 		f := out.Errorf(at, "", "quorum", "%s%s; %s", numbers, a.missing(r), why)
-		if len(r.members) < quorum || len(organisationsOf(r.members)) < quorum {
+		if len(r.members) < quorum || organisations(r.members) < quorum {
 			f.WithFix("%s", rosterFix)
 		}
 	}
@@ -95,7 +95,7 @@ const afterRoster = "2. merge it; 3. update this branch; 4. four of them approve
 // ofQuorum says how much of each of the three numbers that the gate needs is there.
 func ofQuorum(what string, members []maintainer) string {
 	return fmt.Sprintf("%d of %d %ss, %d of %d organisations, %d of 1 User Advocate", len(members), quorum, what,
-		len(organisationsOf(members)), quorum, advocates(members))
+		organisations(members), quorum, advocates(members))
 }
 
 // charterLabel says where the label is. It only asks for issues if nothing else shows the label.

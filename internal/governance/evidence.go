@@ -73,6 +73,11 @@ type codeLine struct {
 	whole  string // without white space and invisible characters
 }
 
+func (l codeLine) text() string { return l.left }
+
+// isBare reports whether a line has neither a letter nor a digit outside of comments.
+func (l codeLine) isBare() bool { return !strings.ContainsFunc(l.left, isWord) }
+
 // codeLines returns the lines of a file.
 func codeLines(l language, data []byte) (out []codeLine) {
 	block, number := false, 0
@@ -136,84 +141,71 @@ func (e *evidence) String() string {
 		listUpTo(names, maxSentences))
 }
 
-// changedCode is a changed path under test-suite/ or reference/, with its lines that have a letter or a digit outside
-// of comments.
-type changedCode struct {
-	path     string
-	old, new []codeLine
-	word     string // why it cannot count, if it cannot
-	fallen   bool   // lines only fall away
+// readCode returns the lines of a file. The word says why it cannot count, if it cannot.
+func readCode(t *registry.Tree, p string, e *registry.Entry, b *budget) (lines []codeLine, word string, err error) {
+	switch {
+	case e == nil:
+		return nil, "deleted", nil
+	case !isFile(e):
+		return nil, "not a file", nil
+	}
+	l, named := languageOf(p, []byte("#!"))
+	data, err := b.read(t, p)
+	if errors.Is(err, gitobject.ErrTooLarge) && !named {
+		return nil, "no code", nil
+	}
+	if _, is := languageOf(p, data); !is {
+		word = "no code"
+	} else if bytes.IndexByte(data[:min(len(data), sniffed)], 0) >= 0 {
+		word = "binary"
+	}
+	return codeLines(l, data), word, err
 }
 
-func (v *View) changedCode() (out []changedCode, err error) {
+// changedCode is a changed path under test-suite/ or reference/.
+type changedCode struct {
+	path, word string     // the word says why it cannot count, if it cannot
+	new        []codeLine // if it can count
+	fallen     []codeLine // the lines as they were, if lines only fall away
+}
+
+// evidence looks for code that neither the base of the view nor the base that judges has.
+func (v *View) evidence(judge *registry.Tree) (e evidence, err error) {
 	b := budget{"the changed files under test-suite/ and reference/", "split the change", maxText, maxCode}
+	known := map[string]bool{} // whether the base has a line, by what is left of it and by all of it
+	var changed []changedCode
 	for _, c := range v.Changes {
 		directory, _, below := strings.Cut(c.Path, "/")
 		if !below || !slices.Contains(codeDirectories, directory) {
 			continue
 		}
-		one := changedCode{path: c.Path}
-		if one.old, _, err = codeOf(v.Base, c.Path, c.Base, &b); err != nil {
-			return nil, err
+		f := changedCode{path: c.Path}
+		old, was, err := readCode(v.Base, c.Path, c.Base, &b)
+		if err != nil {
+			return e, err
 		}
-		if one.new, one.word, err = codeOf(v.Head, c.Path, c.Head, &b); err != nil {
-			return nil, err
+		if f.new, f.word, err = readCode(v.Head, c.Path, c.Head, &b); err != nil {
+			return e, err
 		}
-		left := func(lines []codeLine) (out []string) {
-			for _, l := range lines {
-				out = append(out, l.left)
-			}
-			return out
+		old, f.new = slices.DeleteFunc(old, codeLine.isBare), slices.DeleteFunc(f.new, codeLine.isBare)
+		if was == "" && (f.word == "" || c.Head == nil) && directory == "test-suite" && len(f.new) < len(old) &&
+			isWithin(f.new, old, codeLine.text) {
+			f.fallen = old
 		}
-		one.fallen = (c.Head == nil || one.word == "") && len(one.new) < len(one.old) &&
-			isWithin(left(one.new), left(one.old))
-		out = append(out, one)
-	}
-	return out, nil
-}
-
-// codeOf reads the lines of one side of a changed path. The word says why it cannot count, if it cannot.
-func codeOf(t *registry.Tree, p string, e *registry.Entry, b *budget) (lines []codeLine, word string, err error) {
-	switch _, named := languageOf(p, []byte("#!")); {
-	case e == nil:
-		return nil, "deleted", nil
-	case !isFile(e):
-		return nil, "not a file", nil
-	case !named:
-		return nil, "no code", nil
-	}
-	data, err := b.read(t, p)
-	if err != nil {
-		return nil, "", err
-	}
-	l, is := languageOf(p, data)
-	switch {
-	case !is:
-		return nil, "no code", nil
-	case bytes.IndexByte(data[:min(len(data), sniffed)], 0) >= 0:
-		return nil, "binary", nil
-	}
-	return slices.DeleteFunc(codeLines(l, data), func(l codeLine) bool {
-		return !strings.ContainsFunc(l.left, isWord)
-	}), "", nil
-}
-
-// evidence looks for code that neither the base of the view nor the base that judges has.
-func (v *View) evidence(judge *registry.Tree) (e evidence, err error) {
-	changed, err := v.changedCode()
-	if err != nil {
-		return e, err
-	}
-	known := map[string]bool{} // whether the base has a line, by what is left of it and by all of it
-	for _, f := range changed {
+		if f.word != "" {
+			f.new = nil
+		}
 		for _, l := range f.new {
 			known[l.left], known[l.whole] = false, false
 		}
+		changed = append(changed, f)
 	}
 	if err := findLines(known, v.Base, judge); err != nil {
 		return e, err
 	}
+	gone := evidence{withdrawn: true}
 	for _, f := range changed {
+		gone.add(f.path, "withdrawn: ", slices.DeleteFunc(f.fallen, func(l codeLine) bool { return known[l.left] }))
 		fresh := slices.DeleteFunc(f.new, func(l codeLine) bool {
 			has := known[l.left] || known[l.whole]
 			known[l.left] = true // it is new once
@@ -224,16 +216,7 @@ func (v *View) evidence(judge *registry.Tree) (e evidence, err error) {
 			e.rejected = append(e.rejected, fmt.Sprintf("%q (%s)", f.path, cmp.Or(f.word, "no new line")))
 		}
 	}
-	if len(e.files) > 0 {
-		return e, nil
-	}
-	gone := evidence{rejected: e.rejected, noCode: e.noCode, withdrawn: true}
-	for _, f := range changed {
-		if strings.HasPrefix(f.path, "test-suite/") && f.fallen {
-			gone.add(f.path, "withdrawn: ", slices.DeleteFunc(f.old, func(l codeLine) bool { return known[l.left] }))
-		}
-	}
-	if len(gone.files) > 0 {
+	if len(e.files) == 0 && len(gone.files) > 0 {
 		if only, err := v.onlyWithdraws(); only || err != nil {
 			return gone, err
 		}
@@ -251,10 +234,10 @@ func (e *evidence) add(path, said string, lines []codeLine) {
 	}
 }
 
-// isWithin reports whether a sequence is what is left of another without some of its elements.
-func isWithin(short, long []string) bool {
-	for _, s := range long {
-		if len(short) > 0 && short[0] == s {
+// isWithin reports whether a sequence is what is left of another without some of its elements, by their keys.
+func isWithin[T any](short, long []T, key func(T) string) bool {
+	for _, one := range long {
+		if len(short) > 0 && key(short[0]) == key(one) {
 			short = short[1:]
 		}
 	}
@@ -274,12 +257,8 @@ func findLines(known map[string]bool, trees ...*registry.Tree) error {
 					return nil
 				}
 				seen[key] = true
-				l, named := languageOf(p, []byte("#!"))
-				data, err := b.read(t, p)
-				if errors.Is(err, gitobject.ErrTooLarge) && !named {
-					return nil
-				}
-				for _, line := range codeLines(l, data) {
+				lines, _, err := readCode(t, p, &e, &b)
+				for _, line := range lines {
 					for _, text := range []string{line.left, line.whole} {
 						if _, is := known[text]; is {
 							known[text] = true
@@ -303,7 +282,8 @@ func (v *View) onlyWithdraws() (bool, error) {
 	fallen := 0
 	for _, f := range files {
 		if f.old.text == nil || f.new.path != "" && f.new.text == nil ||
-			!isWithin(f.new.words(), f.old.words()) || !isWithin(f.new.keyWords(), f.old.keyWords()) {
+			!isWithin(f.new.words(), f.old.words(), itself) ||
+			!isWithin(f.new.keyWords(), f.old.keyWords(), itself) {
 			return false, nil
 		}
 		fallen += len(f.old.keyWords()) - len(f.new.keyWords())

@@ -56,7 +56,7 @@ func (p *Proposal) vote(out *verdict.Outcome, at verdict.At) (passed bool, by st
 		out.Errorf(verdict.At{Path: maintainersPath, Line: r.line}, "", "roster-empty",
 			"the exception needs two thirds of 0 Maintainers: the table under Current Maintainers names nobody by "+
 				"@handle").
-			WithFix("%s; or bring a test or code", rosterEmpty.Fix)
+			WithFix("%s; or bring a test or code", implementability.FixOf("roster-empty"))
 		return false, "the roster names nobody who could vote", nil
 	}
 	a, err := p.approvals(out, at, r, nil)

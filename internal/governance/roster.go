@@ -129,15 +129,13 @@ func organisation(name string) string {
 	return name
 }
 
-// organisationsOf returns the organisations of Maintainers.
-func organisationsOf(members []maintainer) map[string]bool {
-	names := map[string]bool{}
+// organisations returns how many organisations Maintainers are of.
+func organisations(members []maintainer) int {
+	names := map[string]bool{"": true}
 	for _, m := range members {
-		if m.organisation != "" {
-			names[m.organisation] = true
-		}
+		names[m.organisation] = true
 	}
-	return names
+	return len(names) - 1
 }
 
 // advocates returns how many of them are User Advocates.
@@ -164,8 +162,7 @@ func (p *Proposal) rosterChanges(out *verdict.Outcome, j *Judgement) error {
 		if err != nil {
 			return err
 		}
-		text := func(row string) string { return row }
-		gone, come := without(was.rows, is.rows, text), without(is.rows, was.rows, text)
+		gone, come := without(was.rows, is.rows, itself), without(is.rows, was.rows, itself)
 		if len(gone)+len(come) == 0 {
 			continue
 		}
@@ -176,6 +173,9 @@ func (p *Proposal) rosterChanges(out *verdict.Outcome, j *Judgement) error {
 	}
 	return nil
 }
+
+// itself is the key of a text.
+func itself(text string) string { return text }
 
 // without returns the elements whose key others lack, or have less often.
 func without[T any](of, others []T, key func(T) string) []T {
