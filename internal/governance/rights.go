@@ -30,20 +30,14 @@ var right = plain.Pattern(`(?i)\b(?:identit(?:y|ies)|memor(?:y|ies)|reputations?
 var rightStems = strings.Fields("identit memor reputation projection persona cool escalat delet replaceab plural " +
 	"expla optimi human disappear forgotten eras charter rfc")
 
-// ofRight returns the word of a right that a text or a name has, empty if it has none.
-func ofRight(text string) string { return right().FindString(parted(text)) }
-
-// ifOfRight returns the text if it has a word of a right, or names one of some RFCs by its number; else "".
-func ifOfRight(text string, names map[int]bool) string {
+// ofRight reports whether a text or a name has a word of a right, or names one of some RFCs by its number.
+func ofRight(text string, rfcs map[int]bool) bool {
 	words := parted(text)
-	if right().MatchString(words) || len(names) > 0 &&
+	return right().MatchString(words) || len(rfcs) > 0 &&
 		slices.ContainsFunc(rfcNumbers().FindAllStringSubmatch(words, -1), func(m []string) bool {
 			n, err := strconv.Atoi(m[1])
-			return err == nil && names[n]
-		}) {
-		return text
-	}
-	return ""
+			return err == nil && rfcs[n]
+		})
 }
 
 // parted returns a text with blanks between its words: hyphens, strokes, dots, low lines, digits and the capitals
@@ -166,7 +160,7 @@ func (p *Proposal) touchesRights(out *verdict.Outcome, j *Judgement) (all trigge
 func (v *View) touches(f normativeFile, names map[int]bool) (all triggers, err error) {
 	name := ""
 	for _, version := range []version{f.old, f.new} {
-		if base := path.Base(version.path); version.path != "" && ofRight(base) != "" {
+		if base := path.Base(version.path); version.path != "" && ofRight(base, nil) {
 			name = base
 		}
 	}
@@ -219,11 +213,17 @@ func byText(b *page.Block) string {
 
 // touches returns what of a block touches a right: its text, what is hidden in it, or a heading above; else "".
 func touches(b *page.Block, names map[int]bool) string {
-	found := cmp.Or(ifOfRight(b.Text(), names), ifOfRight(b.Hidden(), names))
-	for above := b.Above; above != nil && found == ""; above = above.Above {
-		found = ifOfRight(above.Text(), nil)
+	for _, text := range []string{b.Text(), b.Hidden()} {
+		if ofRight(text, names) {
+			return text
+		}
 	}
-	return found
+	for above := b.Above; above != nil; above = above.Above {
+		if ofRight(above.Text(), nil) {
+			return above.Text()
+		}
+	}
+	return ""
 }
 
 // passages returns the blocks of a text, or the names and strings of a JSON file. A file that is neither is one block
@@ -271,8 +271,8 @@ func (v *View) rightRFCs() (map[int]bool, error) {
 	out := map[int]bool{}
 	for _, tree := range []*registry.Tree{v.Base, v.Head} {
 		err := tree.WalkFolder("rfcs", func(p string, _ registry.Entry) error {
-			// Without the number: affects knows RFC 0016 to 0018 by theirs.
-			if m := rfcNumber().FindStringSubmatch(p); m != nil && ofRight(p[len(m[0]):]) != "" {
+			// Without the number: right knows RFC 0016 to 0018 by theirs.
+			if m := rfcNumber().FindStringSubmatch(p); m != nil && ofRight(p[len(m[0]):], nil) {
 				if n, err := strconv.Atoi(m[1]); err == nil {
 					out[n] = true
 				}

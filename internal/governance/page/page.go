@@ -131,7 +131,7 @@ func Parse(text string) (ast.Node, error) {
 func (t *Text) IsMarkdown() bool { return t.root != nil }
 
 // HTML returns the rendered page. The text must be Markdown.
-func (t *Text) HTML() string { return string(render(nil, []byte(t.Source), t.root)) }
+func (t *Text) HTML() string { return render([]byte(t.Source), t.root) }
 
 // Seen returns what a reader sees, on one line.
 func (t *Text) Seen() string { return t.seen() }
@@ -139,13 +139,13 @@ func (t *Text) Seen() string { return t.seen() }
 // KeyWords returns the words of RFC 2119 that a reader sees, in order.
 func (t *Text) KeyWords() []string { return t.words() }
 
-// render appends the HTML of a node.
-func render(to []byte, text []byte, n ast.Node) []byte {
-	b := bytes.NewBuffer(to)
-	w := bufio.NewWriter(b)
+// render returns the HTML of a node.
+func render(text []byte, n ast.Node) string {
+	var b strings.Builder
+	w := bufio.NewWriter(&b)
 	_ = markdown().Renderer().Render(w, text, n) // writing to memory does not fail
 	_ = w.Flush()
-	return b.Bytes()
+	return b.String()
 }
 
 // tokens yields the tokens of a page. The forge drops tags such as <plaintext>, and shows what is in them.
@@ -228,33 +228,26 @@ type Block struct {
 	Header bool   // whether it is the first row of a table
 	Above  *Block // the nearest heading above that has a lower level; nil without one
 
-	document     []byte
-	node         ast.Node // nil: the text is not Markdown
-	text, hidden *string  // nil: not rendered yet
+	document []byte
+	node     ast.Node   // nil: the text is not Markdown
+	shown    *[2]string // what Text and Hidden return; nil: not rendered yet
 }
 
 // Text returns what a reader sees of a block, as Plain returns it.
-func (b *Block) Text() string {
-	b.render()
-	return *b.text
-}
+func (b *Block) Text() string { return b.render()[0] }
 
 // Hidden returns what the comments in a block contain.
-func (b *Block) Hidden() string {
-	b.render()
-	return *b.hidden
-}
+func (b *Block) Hidden() string { return b.render()[1] }
 
-func (b *Block) render() {
-	if b.text != nil {
-		return
+func (b *Block) render() [2]string {
+	if b.shown == nil {
+		text, hidden := b.Source, ""
+		if b.node != nil {
+			text, hidden = visible(render(b.document, b.node))
+		}
+		b.shown = &[2]string{Plain(text), Plain(hidden)}
 	}
-	text, hidden := b.Source, ""
-	if b.node != nil {
-		text, hidden = visible(string(render(nil, b.document, b.node)))
-	}
-	text, hidden = Plain(text), Plain(hidden)
-	b.text, b.hidden = &text, &hidden
+	return *b.shown
 }
 
 // Cells returns what a reader sees of each cell of a row, with ~~ around one that has struck text. It returns nil for
@@ -264,7 +257,7 @@ func (b *Block) Cells() (cells []string) {
 		return nil
 	}
 	for cell := b.node.FirstChild(); cell != nil; cell = cell.NextSibling() {
-		page := string(render(nil, b.document, cell))
+		page := render(b.document, cell)
 		shown, _ := visible(page)
 		shown = Plain(shown)
 		if struck().MatchString(page) {

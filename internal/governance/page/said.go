@@ -95,10 +95,10 @@ func (r *bodyReader) block(n ast.Node, outside string) {
 		r.add(string(n.Lines().Value(r.source)), "in a code block", false)
 		return
 	case *ast.HTMLBlock:
-		r.page(string(render(nil, r.source, n)), "in HTML", false)
+		r.page(render(r.source, n), "in HTML", false)
 		return
 	case *ast.Paragraph, *ast.TextBlock, *ast.Heading, *extensionast.TableCell:
-		r.page(string(render(nil, r.source, n)), outside, n.Kind() == ast.KindHeading)
+		r.page(render(r.source, n), outside, n.Kind() == ast.KindHeading)
 		return
 	case *ast.Blockquote:
 		outside = "in a quote"
