@@ -4,6 +4,9 @@ import (
 	"testing"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/checktest"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/fixture"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
+	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
 
 // An object that cannot be read is an error of the run: no rule passes because it could not read what it judges by.
@@ -165,5 +168,34 @@ pr: [{anchor: flow, coordinator: ada}, {commit: Anchor}, {edit: workflow-anchors
 			t.Parallel()
 			checktest.Missing(t, c.world)
 		})
+	}
+}
+
+// The history is read only where a question needs it: the check of one new listing reads no former version of another
+// one, unless a revocation names it.
+func TestReadsLittle(t *testing.T) {
+	for base, reads := range map[string]int{"": 0, ", {revoke: ada, number: 1}": 1} {
+		w, repo := checktest.Build(t, "base: [{listing: ada}, {commit: List}, {reissue: ada}, {listing: bob}"+base+
+			"]\npr: [{listing: nova}]")
+		chain, err := repo.FirstParents(t.Context(), "", "main")
+		must.OK(t, err)
+		tree, err := repo.Tree(t.Context(), chain[len(chain)-2])
+		must.OK(t, err)
+		former, err := tree.Leaf("implementations/ada.json")
+		must.OK(t, err)
+		lacks, fails := 0, 0
+		checktest.Without(t, w, func(t *testing.T, w *fixture.World, repo *registry.Repository) (string, error) {
+			found, err := checktest.Checked(t, w, repo)
+			if _, lost := repo.Bytes(*former, 1<<20); lost != nil {
+				if lacks++; err != nil {
+					fails++
+				}
+			}
+			return found, err
+		})
+		if lacks != 1 || fails != reads {
+			t.Errorf("base with%q: %d of %d runs without the former version fail; expected %d of 1", base, fails, lacks,
+				reads)
+		}
 	}
 }

@@ -27,7 +27,7 @@ func Missing(t *testing.T, world string) {
 	t.Helper()
 	w, err := fixture.BuildUnserved(t.TempDir(), []byte(world))
 	must.OK(t, err)
-	ways := []Way{checked, audited, continued, revalidated, withdrawn}
+	ways := []Way{Checked, audited, continued, revalidated, withdrawn}
 	if objects, failed := Without(t, w, ways...); failed < objects {
 		t.Errorf("%d of %d runs without an object fail; expected at least a quarter", failed, len(ways)*objects)
 	}
@@ -141,8 +141,8 @@ func found(t *testing.T, w *fixture.World, find Way) (string, error) {
 	return find(t, w, repo)
 }
 
-// checked returns what a check of the pull request finds.
-func checked(t *testing.T, w *fixture.World, repo *registry.Repository) (string, error) {
+// Checked returns what a check of the pull request finds.
+func Checked(t *testing.T, w *fixture.World, repo *registry.Repository) (string, error) {
 	return checkedBy(t, w, repo, func(string) bool { return true })
 }
 
