@@ -32,8 +32,7 @@ func TestTheCatalogueIsAList(t *testing.T) {
 			t.Errorf("check.go names %s", name[1])
 		}
 	}
-	files, err := filepath.Glob("*.go")
-	must.OK(t, err)
+	files := must.Get(filepath.Glob("*.go"))(t)
 	for _, file := range files {
 		text := string(must.Read(t, file))
 		if !strings.HasSuffix(file, "_test.go") && strings.Contains(text, "func init()") {

@@ -15,8 +15,7 @@ import (
 // lost is an entry whose object no repository has.
 func lost(t *testing.T) *registry.Entry {
 	t.Helper()
-	id, err := gitobject.ParseID("1111111111111111111111111111111111111111")
-	must.OK(t, err)
+	id := must.Get(gitobject.ParseID("1111111111111111111111111111111111111111"))(t)
 	return &registry.Entry{Mode: registry.ModeFile, ID: id}
 }
 
@@ -48,8 +47,7 @@ pr:
   - {commit: Break}
   - {reissue: ada}
 `)
-	rng, err := repo.Range(t.Context(), w.Base, w.Head)
-	must.OK(t, err)
+	rng := must.Get(repo.Range(t.Context(), w.Base, w.Head))(t)
 	whole := rng.Changes[0]
 	edited, broken := rng.Commits[0].Touched[0].Head, rng.Commits[1].Touched[0].Head
 	never := &outlook{broken: true}
@@ -86,8 +84,7 @@ pr:
 			r.Commits = append(r.Commits, registry.Commit{Touched: []registry.Change{{Path: c.path, Head: &e}}})
 		}
 		run := &Run{Context: t.Context(), Repo: repo, Range: &r, Now: w.Now, Base: emptyStanding(r.Base)}
-		s, err := NewSubject(run, registry.Change{Path: c.path, Base: whole.Base, Head: c.head})
-		must.OK(t, err)
+		s := must.Get(NewSubject(run, registry.Change{Path: c.path, Base: whole.Base, Head: c.head}))(t)
 		s.outlook = c.outlook
 		out, err := runAppendOnly(s)
 		got := spelled(out)
@@ -118,8 +115,7 @@ pr:
 // merged: what governance files it changes was for a maintainer to judge.
 func TestRangeAsAWhole(t *testing.T) {
 	w, repo := built(t, "base: [{listing: ada}]\npr: [{listing: nova}]")
-	rng, err := repo.Range(t.Context(), w.Base, w.Head)
-	must.OK(t, err)
+	rng := must.Get(repo.Range(t.Context(), w.Base, w.Head))(t)
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
 	again, closed := built(t, "base: [{listing: ada}]\npr: [{listing: nova}]")

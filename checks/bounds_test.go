@@ -125,17 +125,14 @@ func TestLongPaths(t *testing.T) {
 
 // A search for private keys that would take too long is an error, not a pass.
 func TestKeySearchLimits(t *testing.T) {
-	r, err := fixture.NewRepo(t.TempDir())
-	must.OK(t, err)
+	r := must.Get(fixture.NewRepo(t.TempDir()))(t)
 	r.Write("a.txt", []byte("0123456789"))
 	r.Commit("Write", fixture.Clock)
 	r.Branch("main")
 	must.OK(t, r.Sync())
 	repo := opened(t, r.Dir)
-	tree, err := repo.Tree(t.Context(), "main")
-	must.OK(t, err)
-	entry, err := tree.Leaf("a.txt")
-	must.OK(t, err)
+	tree := must.Get(repo.Tree(t.Context(), "main"))(t)
+	entry := must.Get(tree.Leaf("a.txt"))(t)
 	run := &Run{Context: t.Context(), Repo: repo, Base: emptyStanding(tree)}
 	seen := map[registry.Entry]*leak{}
 	for n := range maxKeyFiles - 1 {
@@ -231,8 +228,7 @@ func TestPutAside(t *testing.T) {
 // An audit warns of the private keys that it finds until the search would take too long, and of no large file.
 func TestKeysAtHead(t *testing.T) {
 	_, repo := built(t, "base: [{write: a.pem, text: a}, {write: b.pem, text: b}, {write: c.pem, text: c}]")
-	tree, err := repo.Tree(t.Context(), "main")
-	must.OK(t, err)
+	tree := must.Get(repo.Tree(t.Context(), "main"))(t)
 	run := &Run{Context: t.Context(), Repo: repo, Range: &registry.Range{Result: tree}, Base: emptyStanding(tree)}
 	for _, c := range []struct {
 		bytes int
@@ -265,10 +261,8 @@ func TestKeysAtHead(t *testing.T) {
 // A commit may land 24 hours after its date.
 func TestBackdatedBound(t *testing.T) {
 	w, repo := built(t, "base: [{listing: ada}]\npr: [{listing: nova}]")
-	rng, err := repo.Range(t.Context(), w.Base, w.Head)
-	must.OK(t, err)
-	when, err := repo.FirstParentTime(t.Context(), w.Head, w.Now)
-	must.OK(t, err)
+	rng := must.Get(repo.Range(t.Context(), w.Base, w.Head))(t)
+	when := must.Get(repo.FirstParentTime(t.Context(), w.Head, w.Now))(t)
 	for _, c := range []struct {
 		name    string
 		landing *Landing
@@ -305,10 +299,8 @@ func TestBackdatedBound(t *testing.T) {
 // clock alone.
 func TestAheadBound(t *testing.T) {
 	w, repo := built(t, "base: [{listing: ada}]\npr: [{listing: nova}]")
-	rng, err := repo.Range(t.Context(), w.Base, w.Head)
-	must.OK(t, err)
-	when, err := repo.FirstParentTime(t.Context(), w.Head, w.Now)
-	must.OK(t, err)
+	rng := must.Get(repo.Range(t.Context(), w.Base, w.Head))(t)
+	when := must.Get(repo.FirstParentTime(t.Context(), w.Head, w.Now))(t)
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
 	late := when.Add(Skew + 1)

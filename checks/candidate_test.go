@@ -50,8 +50,7 @@ func TestCandidate(t *testing.T) {
 // A draft is compared with the names that the base lists, though no range brings it.
 func TestNameOfCandidate(t *testing.T) {
 	const path = "implementations/nova.json"
-	doc, err := strict.Parse(path, []byte(`{"slug": "meridiam"}`), strict.RegistryFile)
-	must.OK(t, err)
+	doc := must.Get(strict.Parse(path, []byte(`{"slug": "meridiam"}`), strict.RegistryFile))(t)
 	run := &Run{Context: t.Context(), Base: EmptyStanding(), Now: fixture.Clock}
 	run.Base.listings.Add(listed.Pack(&Listed{Path: listed.Path("meridian"), Slug: "meridian"}, uint8(sound)))
 	s := NewCandidate(run, &registry.Record{Path: path, Kind: registry.KindListing, Document: doc})
@@ -64,8 +63,7 @@ func TestNameOfCandidate(t *testing.T) {
 // What could not be read of the registry while evidence was sought is an error afterwards.
 func TestWanted(t *testing.T) {
 	_, repo := built(t, "base: [{listing: eve}]")
-	tree, err := repo.Tree(t.Context(), "main")
-	must.OK(t, err)
+	tree := must.Get(repo.Tree(t.Context(), "main"))(t)
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
 	st := emptyStanding(tree)

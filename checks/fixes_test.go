@@ -241,8 +241,7 @@ func TestWitnessing(t *testing.T) {
 // A record of the base that is gone when it is read again is an error.
 func TestReadAgain(t *testing.T) {
 	_, repo := built(t, "base: [{listing: ada}]")
-	tree, err := repo.Tree(t.Context(), "main")
-	must.OK(t, err)
+	tree := must.Get(repo.Tree(t.Context(), "main"))(t)
 	st := emptyStanding(tree)
 	if l, err := st.Listing(t.Context(), &Listed{Path: "implementations/ada.json"}); err != nil || l.Slug != "ada" {
 		t.Errorf("%v, %v", l, err)

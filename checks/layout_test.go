@@ -9,8 +9,7 @@ import (
 
 func TestFirstDifference(t *testing.T) {
 	parse := func(text string) any {
-		d, err := strict.Parse("a", []byte(text), strict.Limits{Bytes: 1000, Depth: 10, Number: 64})
-		must.OK(t, err)
+		d := must.Get(strict.Parse("a", []byte(text), strict.Limits{Bytes: 1000, Depth: 10, Number: 64}))(t)
 		return d.Root
 	}
 	for _, c := range []struct{ a, b, pointer string }{
@@ -34,8 +33,7 @@ func TestFirstDifference(t *testing.T) {
 func TestTwinsInOrder(t *testing.T) {
 	w, repo := built(t, "base: [{listing: ada}]\npr: [{write: a, text: a}, {write: ａ, text: a}, {write: b, text: a}, "+
 		"{write: B, text: a}]")
-	rng, err := repo.Range(t.Context(), w.Base, w.Head)
-	must.OK(t, err)
+	rng := must.Get(repo.Range(t.Context(), w.Base, w.Head))(t)
 	out, err := newTwins(&Run{Context: t.Context(), Repo: repo, Range: rng})
 	if err != nil || len(out.Findings) != 2 || out.Findings[0].Pos.Path != "B" || out.Findings[1].Pos.Path != "ａ" {
 		t.Errorf("%+v, %v; expected B, then ａ", out.Findings, err)

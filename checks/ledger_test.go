@@ -31,8 +31,7 @@ func TestLedgerInParts(t *testing.T) {
 				"layout duplicate-did implementations/agent-9.json", "layout json-syntax implementations/odd.json"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			r, err := fixture.NewRepo(t.TempDir())
-			must.OK(t, err)
+			r := must.Get(fixture.NewRepo(t.TempDir()))(t)
 			names := []string{"zero", "one", "two", "three", "four", "five", "six", "seven", "eight"}
 			for n := range 10 {
 				did := test.twin
@@ -62,8 +61,7 @@ func TestLedgerInParts(t *testing.T) {
 // TestSlugTwiceInParts checks that a slug is found twice in a large commit as in a small one, also where one of the
 // files is not the slug's own.
 func TestSlugTwiceInParts(t *testing.T) {
-	r, err := fixture.NewRepo(t.TempDir())
-	must.OK(t, err)
+	r := must.Get(fixture.NewRepo(t.TempDir()))(t)
 	for path, slug := range map[string]string{"ada": "ada", "ada.json": "ada", "Bob.json": "Bob", "bob.json": "bob",
 		"x/cyd.json": "cyd", "cyd.json": "cyd"} {
 		r.Write("implementations/"+path, fmt.Appendf(nil, "{\"slug\": %q, \"tool_did\": \"did:web:%x.example\"}\n",
@@ -236,8 +234,7 @@ merge: true
 		if !slices.ContainsFunc(want, func(f string) bool { return strings.Contains(f, c.code) }) {
 			t.Fatalf("%s: %q; expected%s", c.name, want, c.code)
 		}
-		chain, err := repo.FirstParents(t.Context(), "", c.head)
-		must.OK(t, err)
+		chain := must.Get(repo.FirstParents(t.Context(), "", c.head))(t)
 		for _, from := range chain {
 			want = slices.DeleteFunc(want, func(f string) bool { return strings.HasPrefix(f, from) })
 			l := LedgerAt(repo, from, fixture.Clock)
@@ -252,10 +249,8 @@ merge: true
 // path it returns an error.
 func TestOrigin(t *testing.T) {
 	w, repo := built(t, "base: [{listing: ada}, {commit: List}, {listing: bob}, {revoke: ada}]\n")
-	chain, err := repo.FirstParents(t.Context(), "", "main")
-	must.OK(t, err)
-	sum, err := w.Pin("ada", 0)
-	must.OK(t, err)
+	chain := must.Get(repo.FirstParents(t.Context(), "", "main"))(t)
+	sum := must.Get(w.Pin("ada", 0))(t)
 	for _, from := range append([]string{""}, chain...) {
 		l := LedgerAt(repo, from, fixture.Clock)
 		if from == "" {
@@ -291,8 +286,7 @@ base:
   - {commit: Mix}
   - {reissue: ada}
 `)
-	chain, err := repo.FirstParents(t.Context(), "", "main")
-	must.OK(t, err)
+	chain := must.Get(repo.FirstParents(t.Context(), "", "main"))(t)
 	found := faultsOf(t, NewLedger(repo, fixture.Clock), repo, "", "main")
 	mixed := func(f string) bool { return strings.Contains(f, " append-only mixed ") }
 	found = slices.DeleteFunc(found, func(f string) bool { return !mixed(f) || strings.HasPrefix(f, chain[0]) })
@@ -383,8 +377,7 @@ base:
 
 // twins is a clone whose listings claim slugs and DIDs of others, and say besides what padding says.
 func twins(t *testing.T, padding string) (dir string) {
-	r, err := fixture.NewRepo(t.TempDir())
-	must.OK(t, err)
+	r := must.Get(fixture.NewRepo(t.TempDir()))(t)
 	list := func(n int, slug, tool string) {
 		r.Write(fmt.Sprintf("implementations/agent-%d.json", n), []byte(fmt.Sprintf(
 			"{\"slug\": %q, \"tool_did\": %q, \"contact\": %q}\n", slug, "did:web:"+tool+".example", padding)))
@@ -456,12 +449,9 @@ base: [{listing: ada}, {listing: bob}, {commit: List}, {reissue: ada}, {commit: 
 	must.OK(t, err)
 	repo := opened(t, w.Repo.Dir)
 	ctx := t.Context()
-	chain, err := repo.FirstParents(ctx, "", "main")
-	must.OK(t, err)
-	tree, err := repo.Tree(ctx, chain[len(chain)-1])
-	must.OK(t, err)
-	old, err := w.Pin("ada", 1)
-	must.OK(t, err)
+	chain := must.Get(repo.FirstParents(ctx, "", "main"))(t)
+	tree := must.Get(repo.Tree(ctx, chain[len(chain)-1]))(t)
+	old := must.Get(w.Pin("ada", 1))(t)
 	for n, verified := range append([]string{""}, chain...) {
 		l := NewLedger(repo, time.Now())
 		if verified != "" {
@@ -472,8 +462,7 @@ base: [{listing: ada}, {listing: bob}, {commit: List}, {reissue: ada}, {commit: 
 			return err
 		})
 		must.OK(t, err)
-		st, err := l.Standing(ctx, tree)
-		must.OK(t, err)
+		st := must.Get(l.Standing(ctx, tree))(t)
 		run := &Run{Context: ctx, Base: st, Asks: OfHead}
 		got, err := run.past().owners(ctx, pin{Slug: "ada", SHA256: old}, asOf{})
 		if err != nil || len(got) != 1 || got[0].did != st.BySlug("ada").ToolDID || got[0].issued.IsZero() {
@@ -537,16 +526,14 @@ func TestManyTwins(t *testing.T) {
 // same, imports checks.
 func built(t *testing.T, world string) (*fixture.World, *registry.Repository) {
 	t.Helper()
-	w, err := fixture.BuildUnserved(t.TempDir(), []byte(world))
-	must.OK(t, err)
+	w := must.Get(fixture.BuildUnserved(t.TempDir(), []byte(world)))(t)
 	return w, opened(t, w.Repo.Dir)
 }
 
 // opened opens a repository until the test ends.
 func opened(t *testing.T, dir string) *registry.Repository {
 	t.Helper()
-	repo, err := registry.Open(dir)
-	must.OK(t, err)
+	repo := must.Get(registry.Open(dir))(t)
 	t.Cleanup(func() { repo.Close() })
 	return repo
 }

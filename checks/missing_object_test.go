@@ -177,12 +177,9 @@ func TestReadsLittle(t *testing.T) {
 	for base, reads := range map[string]int{"": 0, ", {revoke: ada, number: 1}": 1} {
 		w, repo := checktest.Build(t, "base: [{listing: ada}, {commit: List}, {reissue: ada}, {listing: bob}"+base+
 			"]\npr: [{listing: nova}]")
-		chain, err := repo.FirstParents(t.Context(), "", "main")
-		must.OK(t, err)
-		tree, err := repo.Tree(t.Context(), chain[len(chain)-2])
-		must.OK(t, err)
-		former, err := tree.Leaf("implementations/ada.json")
-		must.OK(t, err)
+		chain := must.Get(repo.FirstParents(t.Context(), "", "main"))(t)
+		tree := must.Get(repo.Tree(t.Context(), chain[len(chain)-2]))(t)
+		former := must.Get(tree.Leaf("implementations/ada.json"))(t)
 		lacks, fails := 0, 0
 		checktest.Without(t, w, func(t *testing.T, w *fixture.World, repo *registry.Repository) (string, error) {
 			found, err := checktest.Checked(t, w, repo)

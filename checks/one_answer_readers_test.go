@@ -58,12 +58,9 @@ var receipts = sync.OnceValue(func() (out [3]servedReceipt) {
 func compareReaders(t *testing.T, repo *registry.Repository, commit string, want map[string]status) {
 	t.Helper()
 	now := fixture.Clock
-	listed, err := listing.Read(t.Context(), repo, commit, now, nil)
-	must.OK(t, err)
-	audited, err := gate.Audit(t.Context(), repo, commit, gate.Offline(now), gate.Options{})
-	must.OK(t, err)
-	plan, err := upkeep.Remind(t.Context(), client(), listed, 1000*time.Hour*24, forge.ActionsApp)
-	must.OK(t, err)
+	listed := must.Get(listing.Read(t.Context(), repo, commit, now, nil))(t)
+	audited := must.Get(gate.Audit(t.Context(), repo, commit, gate.Offline(now), gate.Options{}))(t)
+	plan := must.Get(upkeep.Remind(t.Context(), client(), listed, 1000*time.Hour*24, forge.ActionsApp))(t)
 	if len(listed.Listings) != len(want) || len(audited.Listings) != len(want) {
 		t.Fatalf("commit %s: list has %d rows, an audit %d; expected %d", commit, len(listed.Listings),
 			len(audited.Listings), len(want))
@@ -112,10 +109,8 @@ func compareVerify(t *testing.T, repo *registry.Repository, commit string, histo
 	served servedReceipt) {
 	t.Helper()
 	now := fixture.Clock
-	web, err := gate.Local(now, served.host)
-	must.OK(t, err)
-	found, err := gate.Verify(t.Context(), served.id, web, gate.VerifyOptions{Registry: repo, Rev: commit})
-	must.OK(t, err)
+	web := must.Get(gate.Local(now, served.host))(t)
+	found := must.Get(gate.Verify(t.Context(), served.id, web, gate.VerifyOptions{Registry: repo, Rev: commit}))(t)
 	codes := map[string]bool{}
 	for _, s := range found.Steps {
 		for _, f := range s.Findings {
@@ -170,8 +165,7 @@ func (n naive) unpinned(id, hash string) bool {
 func compareRanges(t *testing.T, repo *registry.Repository, chain []string) {
 	t.Helper()
 	judged := func(single bool, base, head string) (squash bool, failure string) {
-		rep, err := gate.Check(t.Context(), repo, base, head, gate.Offline(fixture.Clock), gate.Options{})
-		must.OK(t, err)
+		rep := must.Get(gate.Check(t.Context(), repo, base, head, gate.Offline(fixture.Clock), gate.Options{}))(t)
 		for res := range rep.Results.All() {
 			for _, f := range res.Findings {
 				squash = squash || f.Code == "squash" || f.Code == "governance-in-passing"

@@ -334,8 +334,7 @@ func TestOneAnswer(t *testing.T) {
 func oneAnswer(t *testing.T, seed uint64) {
 	t.Helper()
 	r := rand.New(rand.NewPCG(seed, 43))
-	on, err := fixture.NewRepo(t.TempDir())
-	must.OK(t, err)
+	on := must.Get(fixture.NewRepo(t.TempDir()))(t)
 	now := fixture.Clock
 	when, landed := now.AddDate(0, 0, -60), time.Time{}
 	m := &maker{Rand: r, now: now, ids: []string{"ada", "bob", "eve", "fay", "gus"}[:2+r.IntN(4)],
@@ -388,8 +387,7 @@ func oneAnswer(t *testing.T, seed uint64) {
 		history = append(history, c)
 	}
 	must.OK(t, on.Sync())
-	repo, err := registry.Open(on.Dir)
-	must.OK(t, err)
+	repo := must.Get(registry.Open(on.Dir))(t)
 	defer repo.Close()
 	chain, err := repo.FirstParents(t.Context(), "", "main")
 	if err != nil || len(chain) != len(history) {
@@ -401,10 +399,8 @@ func oneAnswer(t *testing.T, seed uint64) {
 		want := history[:i+1].statuses(now)
 		compareReaders(t, repo, commit, want)
 		compareVerify(t, repo, commit, history[:i+1], want, receipts()[r.IntN(min(3, len(m.ids)))])
-		tree, err := repo.Tree(t.Context(), commit)
-		must.OK(t, err)
-		read, err := checks.NewStanding(t.Context(), tree, func(string) bool { return true })
-		must.OK(t, err)
+		tree := must.Get(repo.Tree(t.Context(), commit))(t)
+		read := must.Get(checks.NewStanding(t.Context(), tree, func(string) bool { return true }))(t)
 		all := map[string]*checks.Standing{"read": read}
 		if i == len(chain)-1 || r.IntN(4) == 0 {
 			for name, from := range map[string]string{"followed": "", "followed from " + fmt.Sprint(i/2): chain[i/2]} {
@@ -525,9 +521,7 @@ func compareAnswers(t *testing.T, name string, run *checks.Run, files map[string
 	for path, want := range want {
 		l, is := run.Base.BySlug(slugIn(path)), checks.Unreadable()
 		if l != nil {
-			var err error
-			is, err = run.State(l)
-			must.OK(t, err)
+			is = must.Get(run.State(l))(t)
 			id := strings.ToLower(l.ToolDID)
 			may := l.Level == "L4" && (want.state == verdict.StatusValid || want.state == verdict.StatusExpiring)
 			witnesses[id] = witnesses[id] || may

@@ -102,8 +102,7 @@ func TestVerified(t *testing.T) {
 			"", nil, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			out, err := checks.ByID(c.check).Judge(checktest.Proposal(t, c.world).Subjects[0])
-			must.OK(t, err)
+			out := must.Get(checks.ByID(c.check).Judge(checktest.Proposal(t, c.world).Subjects[0]))(t)
 			if out.Verified != c.verified || !slices.Equal(out.Witnesses, c.witnesses) || out.Skipped != c.skipped {
 				t.Errorf("verified %q by %q, skipped %q; expected %q by %q, %q: %s", out.Verified, out.Witnesses,
 					out.Skipped, c.verified, c.witnesses, c.skipped, fmt.Sprint(out.Findings))

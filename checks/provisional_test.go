@@ -56,8 +56,7 @@ base:
 			{3, day(-10), -20, true},
 			{len(chain) - 1, w.Now, -20, true},
 		} {
-			tree, err := repo.Tree(t.Context(), chain[c.commit])
-			must.OK(t, err)
+			tree := must.Get(repo.Tree(t.Context(), chain[c.commit]))(t)
 			found, err := run.since(ada, &Moment{Tree: tree, When: c.at, number: c.commit + 2})
 			since := found.landed
 			if d := since.Sub(day(c.since)); err != nil || d < 0 || d > time.Hour {
@@ -68,8 +67,7 @@ base:
 				t.Errorf("%s, commit %d at %s: provisional is %t", name, c.commit, c.at, is)
 			}
 		}
-		gone, err := repo.Tree(t.Context(), chain[2])
-		must.OK(t, err)
+		gone := must.Get(repo.Tree(t.Context(), chain[2]))(t)
 		if found, err := run.since(ada, &Moment{Tree: gone, When: w.Now, number: 4}); err != nil || found.number != 0 {
 			t.Errorf("%s: since commit %d, error %v, where the commit itself brought it", name, found.number, err)
 		}
@@ -84,8 +82,7 @@ base:
 		ended, end := context.WithCancel(t.Context())
 		end()
 		run.Context = ended
-		first, err := repo.Tree(t.Context(), chain[1])
-		must.OK(t, err)
+		first := must.Get(repo.Tree(t.Context(), chain[1]))(t)
 		for _, tree := range []*registry.Tree{run.Base.Tree, first} {
 			if _, err := run.since(ada, &Moment{Tree: tree, When: w.Now}); err == nil {
 				t.Errorf("%s: no error of a run that has ended", name)

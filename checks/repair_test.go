@@ -176,16 +176,13 @@ base:
   - {remove: schemas/revocation.schema.json}
   - {edit: implementations/ada.json, set: {/contact: 7}}
 `)
-	chain, err := repo.FirstParents(t.Context(), "", "main")
-	must.OK(t, err)
+	chain := must.Get(repo.FirstParents(t.Context(), "", "main"))(t)
 	var trees []*registry.Tree
 	for _, commit := range chain[len(chain)-4:] {
-		tree, err := repo.Tree(t.Context(), commit)
-		must.OK(t, err)
+		tree := must.Get(repo.Tree(t.Context(), commit))(t)
 		trees = append(trees, tree)
 	}
-	read, err := NewStanding(t.Context(), trees[1], anyPath)
-	must.OK(t, err)
+	read := must.Get(NewStanding(t.Context(), trees[1], anyPath))(t)
 	for name, st := range map[string]*Standing{"read": read, "followed": emptyStanding(trees[1])} {
 		for range 2 {
 			for i, want := range []fault{sound, badSchema, sound, badSchema} {
@@ -221,10 +218,8 @@ func TestPathList(t *testing.T) {
 // What decides about a repair and cannot be read is an error.
 func TestUnreadRepair(t *testing.T) {
 	_, repo := built(t, "base: [{listing: ada}, {write: schemas/revocation.schema.json, text: '{}'}]")
-	tree, err := repo.Tree(t.Context(), "main")
-	must.OK(t, err)
-	entry, err := tree.Leaf("implementations/ada.json")
-	must.OK(t, err)
+	tree := must.Get(repo.Tree(t.Context(), "main"))(t)
+	entry := must.Get(tree.Leaf("implementations/ada.json"))(t)
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
 	const ada, odd, sum = "implementations/ada.json", "revocations/odd.json",

@@ -34,8 +34,7 @@ func FuzzRevocation(f *testing.F) {
 		}
 		return text
 	}
-	plain, err := strict.Parse(path, []byte("{"+members+"}"), strict.RegistryFile)
-	must.OK(f, err)
+	plain := must.Get(strict.Parse(path, []byte("{"+members+"}"), strict.RegistryFile))(f)
 	signed := string(payload(plain.Root))
 	value := base64.RawURLEncoding.EncodeToString(ed25519.Sign(key, []byte(signed)))
 	honest := fmt.Sprintf(`{%s, "signature": {"alg": "EdDSA", "value": %q, "by": "did:web:ada.example#key-1"}}`,
@@ -68,8 +67,7 @@ func FuzzRevocation(f *testing.F) {
 		if bytes == nil {
 			return
 		}
-		out, err := authority(verdict.Outcome{}, s, []version{{did: listed.ToolDID}}, listed.ToolDID, bytes)
-		must.OK(t, err)
+		out := must.Get(authority(verdict.Outcome{}, s, []version{{did: listed.ToolDID}}, listed.ToolDID, bytes))(t)
 		if authorised := out.Verified != ""; authorised && string(bytes) != signed {
 			t.Errorf("%q is authorised by a signature of %q", bytes, signed)
 		} else if text == honest && !authorised {
@@ -88,16 +86,13 @@ base:
   - {reissue: ada}
 pr: [{revoke: ada, number: 1}, {revoke: ada, number: 2}]
 `)
-	rng, err := repo.Range(t.Context(), w.Base, w.Head)
-	must.OK(t, err)
+	rng := must.Get(repo.Range(t.Context(), w.Base, w.Head))(t)
 	for _, end := range []bool{false, true} {
-		st, err := NewStanding(t.Context(), rng.Base, anyPath)
-		must.OK(t, err)
+		st := must.Get(NewStanding(t.Context(), rng.Base, anyPath))(t)
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		run := &Run{Context: t.Context(), Repo: repo, Range: rng, Base: st, Now: w.Now, Offline: true}
-		subjects, err := NewSubjects(run, rng.Changes)
-		must.OK(t, err)
+		subjects := must.Get(NewSubjects(run, rng.Changes))(t)
 		if run.Context = ctx; end {
 			cancel()
 		}
@@ -116,8 +111,7 @@ pr: [{revoke: ada, number: 1}, {revoke: ada, number: 2}]
 // If the owner's document could not be fetched, nothing is decided. A witness whose history cannot be read is an error.
 func TestAuthority(t *testing.T) {
 	_, repo := built(t, "base: [{listing: eve}]")
-	tree, err := repo.Tree(t.Context(), "main")
-	must.OK(t, err)
+	tree := must.Get(repo.Tree(t.Context(), "main"))(t)
 	st := emptyStanding(tree)
 	st.listings.Add(listed.Pack(&Listed{Path: listed.Path("bob"), Slug: "bob", ToolDID: "did:web:bob.example",
 		Level:   "L4",
@@ -183,8 +177,7 @@ base:
   - {reissue: ada}
 pr: [{revoke: ada, number: 1}]
 `)
-	rng, err := repo.Range(t.Context(), w.Base, w.Head)
-	must.OK(t, err)
+	rng := must.Get(repo.Range(t.Context(), w.Base, w.Head))(t)
 	at := pin{Slug: "ada", SHA256: revocationName(rng.Changes[0].Path).SHA256}
 	p := newPast(repo, w.Base, w.Now)
 	found, err := p.owners(t.Context(), at, asOf{})

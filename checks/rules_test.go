@@ -302,8 +302,7 @@ func TestElsewhereBounds(t *testing.T) {
 			"\"revoked_receipt_sha256\": \"%064d\"}'}\n", i, 0)
 	}
 	w, repo := built(t, world.String())
-	rng, err := repo.Range(t.Context(), w.Base, w.Head)
-	must.OK(t, err)
+	rng := must.Get(repo.Range(t.Context(), w.Base, w.Head))(t)
 	st := emptyStanding(rng.Base)
 	out, err := elsewhere(&Run{Context: t.Context(), Repo: repo, Range: rng, Base: st})
 	if err != nil || len(out.Findings) != maxNamed+1 {
@@ -370,8 +369,7 @@ func TestDeclarations(t *testing.T) {
 		fmt.Fprintf(&world, "  - {anchor: b%02d, coordinator: ada, failover: bob}\n", i)
 	}
 	_, repo := built(t, world.String())
-	tree, err := repo.Tree(t.Context(), "main")
-	must.OK(t, err)
+	tree := must.Get(repo.Tree(t.Context(), "main"))(t)
 	run := &Run{Context: t.Context(), Repo: repo, Range: &registry.Range{Base: tree}, Base: emptyStanding(tree)}
 	for _, c := range []struct {
 		uri, failover string
@@ -387,8 +385,7 @@ func TestDeclarations(t *testing.T) {
 	} {
 		s := &Subject{Run: run, Merged: c.then, Anchor: &registry.Anchor{CoordinatorDID: "did:web:ada.example",
 			FailoverDID: c.failover, ReceiptURI: c.uri}}
-		found, err := s.Declarations()
-		must.OK(t, err)
+		found := must.Get(s.Declarations())(t)
 		var all []string
 		for len(found) > 0 {
 			of, n := found[0].FailoverDID, 0
@@ -407,8 +404,7 @@ func TestDeclarations(t *testing.T) {
 func TestShadowOrder(t *testing.T) {
 	_, repo := built(t, `base: [{write: a/HEAD, text: x}, {write: a/commondir, text: x}, {write: b/registry.git, text: x},
   {write: c/HEAD, text: x}, {write: c/commondir, text: x}, {write: d/HEAD, text: x}, {write: d/commondir, text: x}]`)
-	tree, err := repo.Tree(t.Context(), "main")
-	must.OK(t, err)
+	tree := must.Get(repo.Tree(t.Context(), "main"))(t)
 	found, err := shadows(tree)
 	got := ""
 	for _, s := range found {

@@ -18,8 +18,7 @@ base:
   - {listing: fox, delete: [/tool_did]}
   - {listing: gus, delete: [/tool_did]}
 `)
-	tree, err := repo.Tree(t.Context(), "main")
-	must.OK(t, err)
+	tree := must.Get(repo.Tree(t.Context(), "main"))(t)
 	st, err := NewStanding(t.Context(), tree, func(path string) bool { return path == "implementations/cyd.json" })
 	must.OK(t, err)
 	var got []string

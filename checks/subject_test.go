@@ -79,10 +79,8 @@ base:
 	if err != nil || len(packs) != 1 {
 		t.Fatalf("%d packs, %v", len(packs), err)
 	}
-	pack, err := os.ReadFile(packs[0])
-	must.OK(t, err)
-	there, err := whole.Tree(t.Context(), "main")
-	must.OK(t, err)
+	pack := must.Get(os.ReadFile(packs[0]))(t)
+	there := must.Get(whole.Tree(t.Context(), "main"))(t)
 	const ada = "implementations/ada.json"
 	entry := func(path string) *registry.Entry {
 		e, err := there.Leaf(path)
@@ -190,8 +188,7 @@ base:
 		}},
 	} {
 		repo := opened(t, w.Repo.Dir)
-		tree, err := repo.Tree(t.Context(), "main")
-		must.OK(t, err)
+		tree := must.Get(repo.Tree(t.Context(), "main"))(t)
 		r := &Run{Context: t.Context(), Repo: repo, Range: &registry.Range{Base: tree, Result: tree}, Now: w.Now,
 			Base: emptyStanding(tree), Selected: func(string) bool { return true }}
 		if c.read != nil {
@@ -209,8 +206,7 @@ base:
 
 // Of a record, only what its kind has is read.
 func TestTake(t *testing.T) {
-	doc, err := strict.Parse("a.json", []byte("{}"), strict.RegistryFile)
-	must.OK(t, err)
+	doc := must.Get(strict.Parse("a.json", []byte("{}"), strict.RegistryFile))(t)
 	for path, want := range map[string][4]bool{"implementations/a.json": {true, true, false, false},
 		"revocations/a.json": {false, false, true, false}, "workflow-anchors/a.json": {false, false, false, true},
 		"peer-witnesses/a.json": {}} {

@@ -156,8 +156,7 @@ func TestWithdrawn(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			w, repo := built(t, c.world)
-			sum, err := w.Pin("ada", c.number)
-			must.OK(t, err)
+			sum := must.Get(w.Pin("ada", c.number))(t)
 			run := runOn(t, repo, w.Now)
 			issued := w.Now
 			for _, v := range history(t, run, "implementations/ada.json") {
@@ -166,8 +165,7 @@ func TestWithdrawn(t *testing.T) {
 				}
 			}
 			for _, id := range []string{"did:web:ada.example", "did:web:ADA.example."} {
-				found, err := run.Withdrawn(id, sum, issued)
-				must.OK(t, err)
+				found := must.Get(run.Withdrawn(id, sum, issued))(t)
 				got := spell(found)
 				for n := 1; n <= 2; n++ {
 					for _, slug := range []string{"ada", "bob"} {
@@ -180,8 +178,7 @@ func TestWithdrawn(t *testing.T) {
 					t.Errorf("%s: %q; expected %q", id, got, c.want)
 				}
 				for _, r := range found.Removed {
-					tree, err := repo.Tree(t.Context(), r.Commit)
-					must.OK(t, err)
+					tree := must.Get(repo.Tree(t.Context(), r.Commit))(t)
 					if text, err := tree.File(t.Context(), r.Path, 1<<16); !strings.Contains(r.Path, "/ada-") &&
 						!strings.Contains(string(text), `"ada"`) {
 						t.Errorf("%s: %s held %q, %v; expected ada's revocation", id, r.Commit, text, err)
@@ -196,8 +193,7 @@ func TestWithdrawn(t *testing.T) {
 // one that nothing is against.
 func TestWithdrawnReadsLittle(t *testing.T) {
 	w, repo := built(t, "base:\n  - {listing: ada}\n  - {listing: bob}\n  - {commit: List}\n  - {revoke: ada}\n")
-	pinned, err := w.Pin("ada", 0)
-	must.OK(t, err)
+	pinned := must.Get(w.Pin("ada", 0))(t)
 	for sum, revoked := range map[string]bool{pinned: true, strings.Repeat("0", 64): false} {
 		run := runOn(t, repo, w.Now)
 		found, err := run.Withdrawn("did:web:ada.example", sum, w.Now)
@@ -209,12 +205,10 @@ func TestWithdrawnReadsLittle(t *testing.T) {
 
 // history returns the listings that a path held, newest first.
 func history(t *testing.T, r *Run, path string) []*registry.Listing {
-	versions, err := r.past().history(r.Context, path)
-	must.OK(t, err)
+	versions := must.Get(r.past().history(r.Context, path))(t)
 	var out []*registry.Listing
 	for _, v := range slices.Backward(versions) {
-		l, err := r.listingIn(path, v.Entry)
-		must.OK(t, err)
+		l := must.Get(r.listingIn(path, v.Entry))(t)
 		if l != nil {
 			out = append(out, l)
 		}
@@ -289,8 +283,7 @@ base:
 				t.Fatal(err)
 			}
 		}
-		found, err := runOn(t, repo, w.Now).Withdrawn("did:web:ada.example", sum, w.Now.AddDate(0, 0, -15))
-		must.OK(t, err)
+		found := must.Get(runOn(t, repo, w.Now).Withdrawn("did:web:ada.example", sum, w.Now.AddDate(0, 0, -15)))(t)
 		if got := strings.ReplaceAll(spell(found), first, "FIRST"); got != c.want {
 			t.Errorf("%s: %q; expected %q", c.name, got, c.want)
 		}
@@ -346,9 +339,7 @@ func TestMayWitnessByState(t *testing.T) {
 // runOn returns a run that changes nothing in main.
 func runOn(t testing.TB, repo *registry.Repository, now time.Time) *Run {
 	t.Helper()
-	tree, err := repo.Tree(t.Context(), "main")
-	must.OK(t, err)
-	st, err := NewStanding(t.Context(), tree, func(string) bool { return true })
-	must.OK(t, err)
+	tree := must.Get(repo.Tree(t.Context(), "main"))(t)
+	st := must.Get(NewStanding(t.Context(), tree, func(string) bool { return true }))(t)
 	return &Run{Context: t.Context(), Repo: repo, Range: &registry.Range{Base: tree}, Base: st, Now: now}
 }

@@ -118,8 +118,7 @@ base:
 		{"did:web:ada.example:path", ignored, "witness-not-listed", true},
 		{"did:web:xn--zzzzzz99.ada.example", ignored, "witness-not-listed", false},
 	} {
-		got, err := weigh(s, statement{}, c.id, "EdDSA", "")
-		must.OK(t, err)
+		got := must.Get(weigh(s, statement{}, c.id, "EdDSA", ""))(t)
 		if got.weight != c.weight || got.code != c.code || (got.dependence != "") != c.dependence ||
 			got.domain.ICANN != "ada.example" {
 			t.Errorf("%s: weight %d, code %q, dependence %q, domain %q", c.id, got.weight, got.code, got.dependence,
@@ -132,8 +131,7 @@ base:
 // asked counts the signatures that are verified.
 func manyKeys(t testing.TB, w *fixture.World, repo *registry.Repository) (*Subject, func() statement, *int) {
 	const url, id = "https://ada.example/.well-known/did.json", "did:web:ada.example"
-	d, err := did.Parse(id)
-	must.OK(t, err)
+	d := must.Get(did.Parse(id))(t)
 	var more strings.Builder
 	for i := range 189 {
 		key := strings.TrimPrefix(fixture.DIDKey(fmt.Sprint("many ", i)), "did:key:")
@@ -144,8 +142,7 @@ func manyKeys(t testing.TB, w *fixture.World, repo *registry.Repository) (*Subje
 	if err != nil || len(doc.Keys) != 190 {
 		t.Fatal(doc, err)
 	}
-	own, err := receipt.Parse("", w.Web.Body("https://ada.example/oap-conformance-receipt.json"))
-	must.OK(t, err)
+	own := must.Get(receipt.Parse("", w.Web.Body("https://ada.example/oap-conformance-receipt.json")))(t)
 	known := &evidence.Witness{DIDDocument: evidence.Result[*did.Document]{State: evidence.Obtained, Value: doc},
 		Receipt: evidence.Result[*receipt.Receipt]{State: evidence.Obtained, Value: own}}
 	asked := 0
@@ -222,10 +219,8 @@ func TestBudgetOfWitnesses(t *testing.T) {
 }
 
 func BenchmarkManyEntriesOfOne(b *testing.B) {
-	w, err := fixture.BuildUnserved(b.TempDir(), []byte(manyKeysWorld))
-	must.OK(b, err)
-	repo, err := registry.Open(w.Repo.Dir)
-	must.OK(b, err)
+	w := must.Get(fixture.BuildUnserved(b.TempDir(), []byte(manyKeysWorld)))(b)
+	repo := must.Get(registry.Open(w.Repo.Dir))(b)
 	defer repo.Close()
 	s, statement, _ := manyKeys(b, w, repo)
 	for _, n := range []int{1, 32} {

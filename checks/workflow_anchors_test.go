@@ -28,8 +28,7 @@ func TestAnchorScheme(t *testing.T) {
 			Facts: &evidence.Facts{}}
 		s.Facts.DIDDocument.State = evidence.Obtained
 		s.Facts.CrossMatch.State, s.Facts.CrossMatch.Code = evidence.Absent, c.code
-		out, err := runWorkflowAnchors(s)
-		must.OK(t, err)
+		out := must.Get(runWorkflowAnchors(s))(t)
 		if f := out.Findings; len(f) != 1 || f[0].Code != c.code || f[0].Basis != c.want {
 			t.Errorf("%s, %s: %v; expected it to rest on %v", c.uri, c.code, f, c.want)
 		}

@@ -78,14 +78,10 @@ func TestAncestryAsGitDoes(t *testing.T) {
 func checkAncestry(t *testing.T, r *Repository, parents [][]int, ids []string, b, h int, skewed bool,
 	want []string) {
 	t.Helper()
-	base, err := r.resolve(ids[b])
-	must.OK(t, err)
-	head, err := r.resolve(ids[h])
-	must.OK(t, err)
-	walk, err := r.walkAncestry(ctx, head, base)
-	must.OK(t, err)
-	bases, err := walk.mergeBases(ctx)
-	must.OK(t, err)
+	base := must.Get(r.resolve(ids[b]))(t)
+	head := must.Get(r.resolve(ids[h]))(t)
+	walk := must.Get(r.walkAncestry(ctx, head, base))(t)
+	bases := must.Get(walk.mergeBases(ctx))(t)
 	var got []string
 	for _, c := range bases {
 		got = append(got, c.id.String())
@@ -95,8 +91,7 @@ func checkAncestry(t *testing.T, r *Repository, parents [][]int, ids []string, b
 		t.Errorf("merge bases of %s and %s: %v, want %v", ids[b], ids[h], got, want)
 	}
 	must.OK(t, walk.settle(ctx))
-	commits, err := walk.ahead(t.Context(), head)
-	must.OK(t, err)
+	commits := must.Get(walk.ahead(t.Context(), head))(t)
 	reached := reach(parents, b)
 	ahead := map[string]bool{}
 	for n := range reach(parents, h) {

@@ -65,8 +65,7 @@ func TestClones(t *testing.T) {
 			if tt.name == "directory of a work tree" {
 				dir = filepath.Join(dir, "schemas")
 			}
-			g, err := open(t, dir).Range(ctx, "v1", rev)
-			must.OK(t, err)
+			g := must.Get(open(t, dir).Range(ctx, "v1", rev))(t)
 			if got, want := spellChanges(g.Changes), "A "+pathB+"\nA "+pathC; got != want || g.MergeBases[0] != base {
 				t.Errorf("changes %q, want %q", got, want)
 			}
@@ -92,8 +91,7 @@ func TestSHA256(t *testing.T) {
 	checkResult(t, g)
 	c.Write(pathC, `{"slug": "cc"}`)
 	c.Git("add", "-A")
-	g, err := c.open().TreeRange(ctx, base, c.Git("write-tree"))
-	must.OK(t, err)
+	g = must.Get(c.open().TreeRange(ctx, base, c.Git("write-tree")))(t)
 	if rec, err := g.Result.Record(ctx, pathC); err != nil || ParseListing(rec).Slug != "cc" {
 		t.Errorf("record %v, %v", rec, err)
 	}

@@ -162,8 +162,7 @@ func TestCompareFlat(t *testing.T) {
 			}
 		}
 		sort.Slice(expected, func(i, j int) bool { return expected[i][2:] < expected[j][2:] })
-		changes, err := r.compare(ctx, flat(t, r, base), flat(t, r, head))
-		must.OK(t, err)
+		changes := must.Get(r.compare(ctx, flat(t, r, base), flat(t, r, head)))(t)
 		if got := spellChanges(changes); got != strings.Join(expected, "\n") {
 			t.Fatalf("round %d: got\n%s\nwant\n%s", round, got, strings.Join(expected, "\n"))
 		}
@@ -194,7 +193,6 @@ func flat(t *testing.T, r *Repository, files map[string]byte) gitobject.ID {
 		raw = fmt.Appendf(raw, "100644 %s\x00", name)
 		raw = append(raw, strings.Repeat(string(files[name]), 20)...)
 	}
-	id, err := r.composed.addDirectory("", raw, gitobject.BytesID(make([]byte, 20)))
-	must.OK(t, err)
+	id := must.Get(r.composed.addDirectory("", raw, gitobject.BytesID(make([]byte, 20))))(t)
 	return id
 }

@@ -25,8 +25,7 @@ func TestParseLike(t *testing.T) {
 		for _, name := range slices.Compact(names) {
 			raw = append(raw, spelled(rnd, name)...)
 		}
-		like, err := parseDirectory(raw, 20)
-		must.OK(t, err)
+		like := must.Get(parseDirectory(raw, 20))(t)
 		next := mutate(rnd, slices.Clone(raw), like)
 		got, m := parseLike(next, like, 0, 0, nil)
 		want, err := parseDirectory(next, 20)
@@ -107,8 +106,7 @@ func FuzzDirectory(f *testing.F) {
 				t.Errorf("%q is spelled again as %q", raw, again)
 			}
 		}
-		b, err := r.composed.addDirectory("", base, id(absent))
-		must.OK(t, err)
+		b := must.Get(r.composed.addDirectory("", base, id(absent)))(t)
 		if changes, err := r.compare(ctx, b, b); err != nil || len(changes) > 0 {
 			t.Errorf("a directory differs from itself: %v, %v", changes, err)
 		}

@@ -32,8 +32,7 @@ func TestFolderHistory(t *testing.T) {
 	r := g.open()
 	now := time.Now()
 	keep := func(path string) bool { return strings.HasSuffix(path, ".json") }
-	all, err := r.FolderHistory(ctx, "HEAD", "revocations", now, keep)
-	must.OK(t, err)
+	all := must.Get(r.FolderHistory(ctx, "HEAD", "revocations", now, keep))(t)
 	if len(all) != 6 {
 		t.Fatalf("%d versions, want 6: %+v", len(all), all)
 	}
@@ -44,8 +43,7 @@ func TestFolderHistory(t *testing.T) {
 				got = append(got, v.Version)
 			}
 		}
-		whole, err := r.FolderHistory(ctx, "HEAD", "", now, func(p string) bool { return p == path })
-		must.OK(t, err)
+		whole := must.Get(r.FolderHistory(ctx, "HEAD", "", now, func(p string) bool { return p == path }))(t)
 		same := func(a Version, b PathVersion) bool {
 			return a.Commit == b.Commit && a.When.Equal(b.When) && SameEntry(a.Entry, b.Entry)
 		}

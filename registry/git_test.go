@@ -95,8 +95,7 @@ func (c *clone) open() *Repository {
 
 func open(t testing.TB, dir string) *Repository {
 	t.Helper()
-	r, err := Open(dir)
-	must.OK(t, err)
+	r := must.Get(Open(dir))(t)
 	t.Cleanup(func() {
 		if err := r.Close(); err != nil {
 			t.Error(err)

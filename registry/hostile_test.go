@@ -203,8 +203,7 @@ func TestHostileNames(t *testing.T) {
 	malformed := c.object("tree", entryText("100644", "b", blob)+entryText("100644", "a", blob))
 	root := c.object("tree", entryText("100644", long, absent)+entryText("120000", long+"b", blob)+
 		entryText("40000", long+"c", absent)+entryText("40000", long+"d", malformed))
-	tree, err := c.open().Tree(ctx, c.commitTree(root))
-	must.OK(t, err)
+	tree := must.Get(c.open().Tree(ctx, c.commitTree(root)))(t)
 	for path, want := range map[string]error{long: gitstore.ErrNotFound, long + "b": errNotFile,
 		long + "c/x": gitstore.ErrNotFound, long + "d/x": gitstore.ErrMalformed} {
 		_, err := tree.File(ctx, path, 10)
@@ -276,8 +275,7 @@ func TestNames(t *testing.T) {
 		entryText("100644", "a\u0308.json", blob)+entryText("100644", "\u00e4.json", blob)+
 		entryText("100644", "\xff.json", blob))
 	g := c.rangeOf(base, c.commitTree(c.object("tree", entryText("40000", "implementations", directory)), base))
-	data, err := entriesOf(g.Result, KindListing)
-	must.OK(t, err)
+	data := must.Get(entriesOf(g.Result, KindListing))(t)
 	var got []string
 	for _, e := range data {
 		got = append(got, strings.TrimPrefix(e.Path, "implementations/"))
@@ -303,8 +301,7 @@ func TestRecord(t *testing.T) {
 		"workflow-anchors/a.json", `{"slug": "a", "workflow_id": "wf_1", "anchored_at": "2026-05-04T10:34:47Z"}`,
 	)
 	r := c.open()
-	tree, err := r.Tree(ctx, head)
-	must.OK(t, err)
+	tree := must.Get(r.Tree(ctx, head))(t)
 	codes, err := collect(Scan(ctx, tree, KindListing, func(r *Record) string {
 		if r.Err == nil {
 			return r.Path
@@ -333,8 +330,7 @@ implementations/twice.json:2:2 duplicate-member`; got != want {
 		v.Witnesses[1].WitnessDID != "" {
 		t.Errorf("revocation %+v", v)
 	}
-	rec, err = tree.Record(ctx, "workflow-anchors/a.json")
-	must.OK(t, err)
+	rec = must.Get(tree.Record(ctx, "workflow-anchors/a.json"))(t)
 	if a := ParseAnchor(rec); a.WorkflowID != "wf_1" || a.Anchored.IsZero() {
 		t.Errorf("anchor %+v", a)
 	}

@@ -281,8 +281,7 @@ func TestUntrackedRepository(t *testing.T) {
 				dir = filepath.Join(c.Dir, dir)
 			}
 			r := open(t, dir)
-			tree, err := r.Tree(ctx, "HEAD")
-			must.OK(t, err)
+			tree := must.Get(r.Tree(ctx, "HEAD"))(t)
 			got, err := tree.File(ctx, pathA, 100)
 			if err != nil || string(got) != tt.want {
 				t.Errorf("read %q, %v, want %q", got, err, tt.want)

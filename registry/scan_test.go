@@ -27,13 +27,10 @@ func collect[T any](seq iter.Seq2[T, error]) ([]T, error) {
 // once nobody wants them.
 func TestScanInParts(t *testing.T) {
 	const listings = 150
-	generated, err := fixture.Generate(filepath.Join(t.TempDir(), "registry"), fixture.Bulk{Listings: listings})
-	must.OK(t, err)
-	repo, err := Open(generated.Dir)
-	must.OK(t, err)
+	generated := must.Get(fixture.Generate(filepath.Join(t.TempDir(), "registry"), fixture.Bulk{Listings: listings}))(t)
+	repo := must.Get(Open(generated.Dir))(t)
 	defer repo.Close()
-	tree, err := repo.Tree(t.Context(), "main")
-	must.OK(t, err)
+	tree := must.Get(repo.Tree(t.Context(), "main"))(t)
 	path := func(r *Record) string { return r.Path }
 	for _, atOnce := range []int{1, 49, 50, 75, 149, 150, 151} {
 		t.Run(fmt.Sprint(atOnce), func(t *testing.T) {

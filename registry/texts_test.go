@@ -26,8 +26,7 @@ func TestKeepTexts(t *testing.T) {
 			c := newClone(t)
 			c.Write("implementations/a.json", `"`+strings.Repeat("a", size-2)+`"`)
 			c.Write("implementations/b.json", `"`+strings.Repeat("b", size-2)+`"`)
-			tree, err := c.open().Tree(ctx, c.Commit())
-			must.OK(t, err)
+			tree := must.Get(c.open().Tree(ctx, c.Commit()))(t)
 			drop := tree.repo.KeepTexts(test.room)
 			for _, again := range []bool{false, true} {
 				for _, path := range []string{"implementations/a.json", "implementations/b.json"} {

@@ -269,8 +269,7 @@ func TestTouchedHonestly(t *testing.T) {
 		ids := d.write(c)
 		r := c.open()
 		for _, pair := range pairs {
-			g, err := r.Range(ctx, ids[pair[0]], ids[pair[1]])
-			must.OK(t, err)
+			g := must.Get(r.Range(ctx, ids[pair[0]], ids[pair[1]]))(t)
 			base := d.files[pair[0]]
 			for _, c := range g.Commits {
 				for _, change := range c.Touched {
@@ -281,8 +280,7 @@ func TestTouchedHonestly(t *testing.T) {
 			}
 			for _, v := range g.Views {
 				for _, change := range v.Changes {
-					e, err := g.Base.Leaf(change.Path)
-					must.OK(t, err)
+					e := must.Get(g.Base.Leaf(change.Path))(t)
 					if !SameEntry(e, change.Base) && !SameEntry(e, change.Head) {
 						t.Errorf("seed %d, %v: base moved on at %s since %s", seed, pair, change.Path, v.From)
 					}

@@ -41,8 +41,7 @@ func TestTreeRange(t *testing.T) {
 	written := func(args ...string) string {
 		cmd := c.Command(args...)
 		cmd.Env = append(cmd.Env, "GIT_OBJECT_DIRECTORY="+objects)
-		out, err := cmd.Output()
-		must.OK(t, err)
+		out := must.Get(cmd.Output())(t)
 		return strings.TrimSpace(string(out))
 	}
 	written("add", "-A")
@@ -52,8 +51,7 @@ func TestTreeRange(t *testing.T) {
 	}
 	r := c.open()
 	must.OK(t, r.AddObjects(objects))
-	g, err := r.TreeRange(ctx, "main", tree)
-	must.OK(t, err)
+	g := must.Get(r.TreeRange(ctx, "main", tree))(t)
 	got := spellRange(g, map[string]string{fork: "fork", own: "own", "": "disk"})
 	if want := `merge bases: fork
 view fork..disk: [A implementations/c.json] [A revocations/x.json]

@@ -14,8 +14,7 @@ import (
 
 func uncommitted(t *testing.T, dir string) []string {
 	t.Helper()
-	r, err := registry.Open(dir)
-	must.OK(t, err)
+	r := must.Get(registry.Open(dir))(t)
 	defer r.Close()
 	return Uncommitted(t.Context(), r)
 }

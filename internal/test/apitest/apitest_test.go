@@ -39,8 +39,7 @@ func TestCheckFails(t *testing.T) {
 		t.Errorf("a further name of a package that promises some: %q", problems)
 	}
 	own := "package user\nimport api \"" + module + "gate\"\nvar v = api.Leaky().Field"
-	file, err := parser.ParseFile(token.NewFileSet(), "user.go", own, parser.SkipObjectResolution)
-	must.OK(t, err)
+	file := must.Get(parser.ParseFile(token.NewFileSet(), "user.go", own, parser.SkipObjectResolution))(t)
 	uses := Uses{map[string]bool{}, map[string]bool{}}
 	if unused := Unused(Lines(pkg), promised, uses); len(unused) != 1 || !strings.Contains(unused[0], "Leaky") {
 		t.Errorf("a name that is neither promised nor used: %q", unused)

@@ -121,10 +121,8 @@ func JudgeBy(t testing.TB, world string, cfg judge.Config) *verdict.Report {
 // Build builds a world in memory, and opens its registry on disk until the test ends.
 func Build(t testing.TB, world string) (*fixture.World, *registry.Repository) {
 	t.Helper()
-	w, err := fixture.BuildUnserved(t.TempDir(), []byte(world))
-	must.OK(t, err)
-	repo, err := registry.Open(w.Repo.Dir)
-	must.OK(t, err)
+	w := must.Get(fixture.BuildUnserved(t.TempDir(), []byte(world)))(t)
+	repo := must.Get(registry.Open(w.Repo.Dir))(t)
 	t.Cleanup(func() { repo.Close() })
 	return w, repo
 }
@@ -132,8 +130,7 @@ func Build(t testing.TB, world string) (*fixture.World, *registry.Repository) {
 // changes returns the range of the world's pull request.
 func changes(t testing.TB, w *fixture.World, repo *registry.Repository) *registry.Range {
 	t.Helper()
-	rng, err := repo.Range(t.Context(), w.Base, w.Head)
-	must.OK(t, err)
+	rng := must.Get(repo.Range(t.Context(), w.Base, w.Head))(t)
 	return rng
 }
 
@@ -141,18 +138,15 @@ func check(t testing.TB, w *fixture.World, repo *registry.Repository, rng *regis
 	cfg judge.Config) *verdict.Report {
 	t.Helper()
 	cfg.Explain = explain.Signature
-	rep, err := judge.Check(t.Context(), repo, []*registry.Range{rng}, web{t, w}, cfg)
-	must.OK(t, err)
+	rep := must.Get(judge.Check(t.Context(), repo, []*registry.Range{rng}, web{t, w}, cfg))(t)
 	return rep
 }
 
 func audit(t testing.TB, w *fixture.World, repo *registry.Repository, cfg judge.Config) *verdict.Report {
 	t.Helper()
-	head, err := repo.Resolve(w.Head)
-	must.OK(t, err)
+	head := must.Get(repo.Resolve(w.Head))(t)
 	cfg.Explain = explain.Signature
-	rep, err := mirror.Audit(t.Context(), repo, head, web{t, w}, mirror.AuditConfig{Config: cfg})
-	must.OK(t, err)
+	rep := must.Get(mirror.Audit(t.Context(), repo, head, web{t, w}, mirror.AuditConfig{Config: cfg}))(t)
 	return rep
 }
 

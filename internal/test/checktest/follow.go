@@ -51,10 +51,8 @@ func follow(t *testing.T, w *fixture.World, repo *registry.Repository, rng *regi
 		}
 	}
 	slices.Sort(want)
-	tree, err := repo.Tree(t.Context(), head)
-	must.OK(t, err)
-	read, err := checks.NewStanding(t.Context(), tree, func(string) bool { return true })
-	must.OK(t, err)
+	tree := must.Get(repo.Tree(t.Context(), head))(t)
+	read := must.Get(checks.NewStanding(t.Context(), tree, func(string) bool { return true }))(t)
 	var origins map[string]checks.Origin
 	for _, from := range []string{"", base, head} {
 		ledger := checks.NewLedger(repo, w.Now)
@@ -110,8 +108,7 @@ func state(t *testing.T, repo *registry.Repository, w *fixture.World, st *checks
 	run := &checks.Run{Context: t.Context(), Repo: repo, Base: st, Now: w.Now}
 	out := map[string]any{}
 	for l := range st.Listings() {
-		is, err := run.State(l)
-		must.OK(t, err)
+		is := must.Get(run.State(l))(t)
 		out[l.Path] = []any{l, st.ByDID(l.ToolDID), is}
 	}
 	return out

@@ -25,8 +25,7 @@ import (
 // of them at once while they judge.
 func Missing(t *testing.T, world string) {
 	t.Helper()
-	w, err := fixture.BuildUnserved(t.TempDir(), []byte(world))
-	must.OK(t, err)
+	w := must.Get(fixture.BuildUnserved(t.TempDir(), []byte(world)))(t)
 	ways := []Way{Checked, audited, continued, revalidated, withdrawn}
 	if objects, failed := Without(t, w, ways...); failed < objects {
 		t.Errorf("%d of %d runs without an object fail; expected at least a quarter", failed, len(ways)*objects)

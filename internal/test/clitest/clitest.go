@@ -67,8 +67,7 @@ func NoEnvironment(string) string { return "" }
 // Build builds the registry and the web that spec describes, until the test ends.
 func Build(t testing.TB, spec string) *fixture.World {
 	t.Helper()
-	w, err := fixture.Build(t.TempDir(), []byte(spec))
-	must.OK(t, err)
+	w := must.Get(fixture.Build(t.TempDir(), []byte(spec)))(t)
 	t.Cleanup(func() { _ = w.Close() })
 	return w
 }

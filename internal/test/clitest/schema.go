@@ -48,8 +48,7 @@ var Printed = sync.OnceValue(func() map[string]*jsonschema.Schema {
 // Matches checks a text against a schema that a program prints.
 func Matches(t *testing.T, name string, text []byte) {
 	t.Helper()
-	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
-	must.OK(t, err)
+	value := must.Get(jsonschema.UnmarshalJSON(bytes.NewReader(text)))(t)
 	if err := Printed()[name].Validate(value); err != nil {
 		t.Errorf("%s: %v\n%s", name, err, text)
 	}

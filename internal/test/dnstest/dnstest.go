@@ -35,8 +35,7 @@ type server struct {
 // the server fails for a name whose first text is "fail".
 func Resolver(t testing.TB, answers map[string][]string) *net.Resolver {
 	t.Helper()
-	conn, err := net.ListenPacket("udp", "127.0.0.1:0")
-	must.OK(t, err)
+	conn := must.Get(net.ListenPacket("udp", "127.0.0.1:0"))(t)
 	t.Cleanup(func() { _ = conn.Close() })
 	s := &server{answers: answers, asked: map[string]int{}}
 	go func() {

@@ -11,16 +11,13 @@ import (
 
 func get(t *testing.T, s *Server, path, token string) (int, string, http.Header) {
 	t.Helper()
-	req, err := http.NewRequest("GET", s.URL+path, nil)
-	must.OK(t, err)
+	req := must.Get(http.NewRequest("GET", s.URL+path, nil))(t)
 	if token != "" {
 		req.Header.Set("Authorization", "Bearer "+token)
 	}
-	resp, err := http.DefaultClient.Do(req)
-	must.OK(t, err)
+	resp := must.Get(http.DefaultClient.Do(req))(t)
 	defer resp.Body.Close()
-	b, err := io.ReadAll(resp.Body)
-	must.OK(t, err)
+	b := must.Get(io.ReadAll(resp.Body))(t)
 	return resp.StatusCode, string(b), resp.Header
 }
 

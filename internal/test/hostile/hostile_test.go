@@ -107,8 +107,7 @@ func peakOf(t *testing.T, w *fixture.World, flags ...string) {
 	if run.ProcessState == nil || run.ProcessState.ExitCode() != 1 {
 		t.Fatalf("%v, want exit status 1\n%s%s", err, out, &usage)
 	}
-	most, err := strconv.Atoi(strings.TrimSpace(usage.String()))
-	must.OK(t, err)
+	most := must.Get(strconv.Atoi(strings.TrimSpace(usage.String())))(t)
 	t.Logf("%d MiB", most>>20)
 	if most > maxMemory {
 		t.Errorf("the run took %d MiB, want at most %d", most>>20, maxMemory>>20)

@@ -248,8 +248,7 @@ func inEveryFormat(t *testing.T, formats []report.Format, args, first, others []
 		case "summary":
 			format = "markdown"
 		case "json":
-			r, err := report.Read(format, []byte(text))
-			must.OK(t, err)
+			r := must.Get(report.Read(format, []byte(text)))(t)
 			comment := report.Comment(r, "", 20_000)
 			inert(t, "the comment", comment)
 			asViewed(t, "markdown", comment)
@@ -405,8 +404,7 @@ func asAction(t *testing.T, w *fixture.World) {
 	inert(t, "the summary", string(summary))
 	asViewed(t, "markdown", string(summary))
 	outputs := must.Read(t, env["GITHUB_OUTPUT"])
-	values, err := ghtest.Outputs(string(outputs))
-	must.OK(t, err)
+	values := must.Get(ghtest.Outputs(string(outputs)))(t)
 	for name, value := range values {
 		if !slices.Contains([]string{"verdict", "complete", "failed-checks", "records", "kind", "routine", "governance",
 			"squash", "exception", "charter", "report"}, name) || strings.Contains(value, "pwned") {

@@ -15,8 +15,7 @@ func TestMain(m *testing.M) { clitest.Start(m) }
 // begin makes a registry without a record, and its web, until the test ends.
 func begin(t testing.TB) *fixture.World {
 	t.Helper()
-	w, err := fixture.New(t.TempDir(), fixture.Clock, webtest.Options{})
-	must.OK(t, err)
+	w := must.Get(fixture.New(t.TempDir(), fixture.Clock, webtest.Options{}))(t)
 	t.Cleanup(func() { _ = w.Close() })
 	w.Skeleton()
 	w.Commit("Begin")

@@ -110,8 +110,7 @@ func TestHostileTargetsInMemory(t *testing.T) {
 			if run.ProcessState == nil || run.ProcessState.ExitCode() != c.status {
 				t.Fatalf("%v, want exit status %d\n%.3000s%s", err, c.status, out, &usage)
 			}
-			most, err := strconv.Atoi(strings.TrimSpace(usage.String()))
-			must.OK(t, err)
+			most := must.Get(strconv.Atoi(strings.TrimSpace(usage.String())))(t)
 			t.Logf("%d MiB", most>>20)
 			if most > maxVerifyMemoryTaken {
 				t.Errorf("the run took %d MiB, want at most %d", most>>20, maxVerifyMemoryTaken>>20)

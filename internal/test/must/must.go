@@ -21,3 +21,12 @@ func Read(t testing.TB, path string) []byte {
 	OK(t, err)
 	return data
 }
+
+// Get returns a function that returns v, or ends the test with err unless it is nil.
+func Get[T any](v T, err error) func(testing.TB) T {
+	return func(t testing.TB) T {
+		t.Helper()
+		OK(t, err)
+		return v
+	}
+}

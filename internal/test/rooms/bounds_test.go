@@ -135,8 +135,7 @@ func countLines(t *testing.T) bounds {
 	})
 	must.OK(t, err)
 	counts["kernel"] = linesLinked(t, "./internal/judge")
-	programs, err := filepath.Glob(filepath.Join(root, "cmd", "*"))
-	must.OK(t, err)
+	programs := must.Get(filepath.Glob(filepath.Join(root, "cmd", "*")))(t)
 	for _, p := range programs {
 		counts["linked/"+filepath.Base(p)] = linesLinked(t, "./cmd/"+filepath.Base(p))
 	}
@@ -155,8 +154,7 @@ func linesLinked(t *testing.T, path string) (n int) {
 		`{{if .Module}}{{if .Module.Main}}{{range .GoFiles}}{{$.Dir}}/{{.}}{{"\n"}}{{end}}{{end}}{{end}}`, path)
 	cmd.Dir = root
 	cmd.Env = append(os.Environ(), "GOOS=linux", "GOARCH=amd64", "CGO_ENABLED=0")
-	out, err := cmd.Output()
-	must.OK(t, err)
+	out := must.Get(cmd.Output())(t)
 	for _, file := range strings.Split(strings.TrimSpace(string(out)), "\n") {
 		if file != "" {
 			n += linesOf(t, file)
@@ -221,8 +219,7 @@ func keepBounds(t *testing.T) {
 		if base, err = readBounds(old + "\n"); err != nil {
 			t.Fatalf("%s of %s: %v", boundsFile, from, err)
 		}
-		messages, err := gitText(t, "log", "--format=%B", from+"..HEAD")
-		must.OK(t, err)
+		messages := must.Get(gitText(t, "log", "--format=%B", from+"..HEAD"))(t)
 		for _, raise := range raisesRow.FindAllStringSubmatch(messages, -1) {
 			n, err := strconv.Atoi(raise[2])
 			if err != nil {

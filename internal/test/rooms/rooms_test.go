@@ -105,8 +105,7 @@ func listed(t *testing.T, dir string) (all []pkg) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), "go", "list", "-json=ImportPath,Dir,Imports,GoFiles", "./...")
 	cmd.Dir = dir
-	out, err := cmd.Output()
-	must.OK(t, err)
+	out := must.Get(cmd.Output())(t)
 	d := json.NewDecoder(strings.NewReader(string(out)))
 	for {
 		var p struct {
@@ -317,8 +316,7 @@ func linkedBy(t *testing.T, dir, path string) []string {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), "go", "list", "-deps", path)
 	cmd.Dir = dir
-	out, err := cmd.Output()
-	must.OK(t, err)
+	out := must.Get(cmd.Output())(t)
 	return strings.Fields(string(out))
 }
 
@@ -338,8 +336,7 @@ func notInGate(path string) string {
 
 // dialers are the names in a file by which it connects to the network itself.
 func dialers(t *testing.T, path string) (names []string) {
-	file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
-	must.OK(t, err)
+	file := must.Get(parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution))(t)
 	ast.Inspect(file, func(n ast.Node) bool {
 		if s, ok := n.(*ast.SelectorExpr); ok {
 			if x, ok := s.X.(*ast.Ident); ok && (x.Name == "net" && s.Sel.Name == "Dialer" ||
@@ -362,8 +359,7 @@ var codesOfOthers = map[string]bool{
 // evidence and of DID Documents are not those of findings.
 func comparedCodes(t *testing.T, path string, text any) (found []string) {
 	t.Helper()
-	file, err := parser.ParseFile(token.NewFileSet(), path, text, parser.SkipObjectResolution)
-	must.OK(t, err)
+	file := must.Get(parser.ParseFile(token.NewFileSet(), path, text, parser.SkipObjectResolution))(t)
 	imported := map[string]bool{}
 	for _, i := range file.Imports {
 		imported[strings.Trim(i.Path.Value[strings.LastIndex(i.Path.Value, "/")+1:], `"`)] = true
@@ -439,8 +435,7 @@ func TestComparedCodes(t *testing.T) {
 
 // exported are the names that the package in dir exports, those of fields and methods among them.
 func exported(t *testing.T, dir string) (names []string) {
-	files, err := filepath.Glob(filepath.Join(dir, "*.go"))
-	must.OK(t, err)
+	files := must.Get(filepath.Glob(filepath.Join(dir, "*.go")))(t)
 	add := func(of string, id *ast.Ident) {
 		if id.IsExported() {
 			names = append(names, of+id.Name)
@@ -450,8 +445,7 @@ func exported(t *testing.T, dir string) (names []string) {
 		if strings.HasSuffix(path, "_test.go") {
 			continue
 		}
-		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
-		must.OK(t, err)
+		file := must.Get(parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution))(t)
 		for _, d := range file.Decls {
 			switch d := d.(type) {
 			case *ast.FuncDecl:

@@ -153,8 +153,7 @@ func publishLog(ts *testscript.TestScript, neg bool, args []string) {
 // TestShows checks that what `unseen` looks for is found where it is.
 func TestShows(t *testing.T) {
 	key := fixture.Key("nova")
-	der, err := x509.MarshalPKCS8PrivateKey(key)
-	must.OK(t, err)
+	der := must.Get(x509.MarshalPKCS8PrivateKey(key))(t)
 	for name, text := range map[string]string{
 		"PEM": string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der})), "raw": "x" + string(key),
 		"hex": fmt.Sprintf("%x", der), "list": fmt.Sprint(key),

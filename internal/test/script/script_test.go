@@ -381,8 +381,7 @@ func asked(ts *testscript.TestScript, neg bool, args []string) {
 // TestEveryCheckHasScripts checks that each check has a script in which it alone fails, or for one that only warns,
 // warns.
 func TestEveryCheckHasScripts(t *testing.T) {
-	files, err := filepath.Glob(filepath.Join("..", "..", "..", "testdata", "script", "*.txtar"))
-	must.OK(t, err)
+	files := must.Get(filepath.Glob(filepath.Join("..", "..", "..", "testdata", "script", "*.txtar")))(t)
 	for _, c := range mirror.Catalogue() {
 		warns := c.ID == "name-similarity"
 		found := false

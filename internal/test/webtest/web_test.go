@@ -20,8 +20,7 @@ import (
 
 func start(t *testing.T) *Web {
 	t.Helper()
-	w, err := Start(Options{})
-	must.OK(t, err)
+	w := must.Get(Start(Options{}))(t)
 	t.Cleanup(func() { w.Close() })
 	return w
 }
@@ -66,10 +65,8 @@ func TestCompressed(t *testing.T) {
 		w.Set("https://a.example/"+name, b)
 		_, body, err := get(c, "https://a.example/"+name, 1<<20)
 		must.OK(t, err)
-		z, err := gzip.NewReader(bytes.NewReader(body))
-		must.OK(t, err)
-		text, err := io.ReadAll(z)
-		must.OK(t, err)
+		z := must.Get(gzip.NewReader(bytes.NewReader(body)))(t)
+		text := must.Get(io.ReadAll(z))(t)
 		if name == "gzip" && string(text) != "packed" || name == "bomb" && (len(text) <= 4<<20 || len(body) >= 1<<16) {
 			t.Errorf("%s: %d bytes in %d", name, len(text), len(body))
 		}
