@@ -382,9 +382,7 @@ func (l *Ledger) enter(f scanned, at origin) {
 	} else {
 		l.origins = append(l.origins, at)
 		if at.commit != beforeLedger && (len(l.past.naming) > 0 || l.past.first != nil) {
-			v := l.version(f.listed.Unpack(), at)
-			l.past.listed(f.path, v)
-			l.past.notePin(f.path, v)
+			l.past.listed(f.path, l.version(f.listed.Unpack(), at))
 		}
 	}
 }

@@ -255,16 +255,6 @@ func (p *past) want(paths ...string) {
 	}
 }
 
-// notePin notes a version that a Ledger adds, if somebody asked who pinned what first.
-func (p *past) notePin(path string, v version) {
-	if p.first == nil {
-		return
-	}
-	if _, found := p.first[v.sha256]; !found {
-		p.first[v.sha256] = tenant{v.number, path}
-	}
-}
-
 // pinnedBefore returns a function that returns the path of a listing that could be read and pinned a hash in a commit
 // of that number or an earlier one, or "". The first call reads the history of all listings.
 func (p *past) pinnedBefore(ctx context.Context, number int) (func(sha256 []byte) string, error) {

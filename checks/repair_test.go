@@ -135,7 +135,7 @@ func TestHolders(t *testing.T) {
 // The first commit that pinned a hash counts, and of one commit the first path.
 func TestPinnedFirst(t *testing.T) {
 	p := newPast(nil, "", time.Time{})
-	p.notePin("ada", version{sha256: "1", number: 1}) // nobody asked yet
+	p.listed("ada", version{sha256: "1", number: 1}) // nobody asked yet
 	p.all = func(note func(string, version)) {
 		for _, path := range []string{"b", "a", "c"} {
 			note(path, version{sha256: "1", number: 4})
@@ -148,8 +148,8 @@ func TestPinnedFirst(t *testing.T) {
 	if _, err := p.pinnedBefore(t.Context(), 1); err != nil {
 		t.Fatal(err)
 	}
-	p.notePin("g", version{sha256: "1", number: 7})
-	p.notePin("h", version{sha256: "4", number: 8})
+	p.listed("g", version{sha256: "1", number: 7})
+	p.listed("h", version{sha256: "4", number: 8})
 	for number, want := range map[int]string{3: "", 4: "a  implementations/f.json", 5: "a e implementations/f.json",
 		8: "a e implementations/f.json h"} {
 		pinned, err := p.pinnedBefore(t.Context(), number)

@@ -58,13 +58,16 @@ func (p *past) pin(path string, v version) {
 	p.listed(path, v)
 }
 
-// listed notes that a version of a listing may be revoked.
+// listed notes that a version of a listing may be revoked, and if somebody asked who pinned what first, its pin.
 func (p *past) listed(path string, v version) {
 	at := pin{Slug: listed.SlugOf(path), SHA256: v.sha256}
 	for o := p; o != nil; o = o.under {
 		if len(o.naming[at]) > 0 {
 			p.register(v, at)
 		}
+	}
+	if _, found := p.first[v.sha256]; p.first != nil && !found {
+		p.first[v.sha256] = tenant{v.number, path}
 	}
 }
 

@@ -164,7 +164,7 @@ func (p *past) irregular(out *Withdrawal, own map[string]bool, head *registry.Tr
 			}
 		}
 	}
-	reported := map[string]bool{}
+	removed := map[string]*RevokedFile{}
 	for i := range p.files {
 		f := &p.files[i]
 		there := registry.SameEntry(present[f.path], &f.entry)
@@ -176,18 +176,12 @@ func (p *past) irregular(out *Withdrawal, own map[string]bool, head *registry.Tr
 			switch {
 			case there && revocationName(f.path) != named:
 				out.Misplaced = append(out.Misplaced, f.path)
-			case !there && !reported[f.path] && (present[f.path] != nil || !standing[named]):
-				standing[named], reported[f.path] = true, true
-				out.Removed = append(out.Removed, &RevokedFile{f.path, f.commit, f.landed})
-			}
-		}
-	}
-	for _, r := range out.Removed { // the last content that was one can be restored
-		for i := range p.files {
-			f := &p.files[i]
-			if f.path == r.Path && !registry.SameEntry(present[f.path], &f.entry) &&
-				slices.ContainsFunc(f.Pins, func(named pin) bool { return own[named.Slug] }) {
-				r.Commit, r.When = f.commit, f.landed
+			case there:
+			case removed[f.path] != nil: // the last content that was one can be restored
+				*removed[f.path] = RevokedFile{f.path, f.commit, f.landed}
+			case present[f.path] != nil || !standing[named]:
+				standing[named], removed[f.path] = true, &RevokedFile{f.path, f.commit, f.landed}
+				out.Removed = append(out.Removed, removed[f.path])
 			}
 		}
 	}
