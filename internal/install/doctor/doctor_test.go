@@ -432,7 +432,7 @@ func TestFaults(t *testing.T) {
 			"error script-injection check.yml <run: echo ${{ github.event.pull_request.title }}>"},
 		{"number in a script", check, action, action + "      - run: echo ${{ github.event.pull_request.number }}\n",
 			""},
-		{"name taken where it cannot matter", audit, "  audit:\n", "  oap-gate:\n", ""},
+		{"name taken by hand", audit, "  audit:\n", "  oap-gate:\n", "error ambiguous-name audit.yml <oap-gate:>"},
 		{"name taken on push", protect, "  protect:\n", "  oap-gate:\n",
 			"error ambiguous-name protect.yml <oap-gate:>"},
 		{"status thrown away", check, action, "      - run: oap-gate check || true\n",

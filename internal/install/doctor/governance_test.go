@@ -71,7 +71,6 @@ func TestSpecification(t *testing.T) {
 func TestGovernanceInstallation(t *testing.T) {
 	const name = ".github/workflows/governance.yml"
 	for _, c := range []struct{ name, old, new, want string }{
-		{"as documented", "", "", ""},
 		{"as a command", "      - uses: openagentprotocol-OAP/oap-gate@" + strings.Repeat("ab12",
 			10) + " # replace by the SHA of a release\n",
 			"      - run: oap-gate governance --forge\n",

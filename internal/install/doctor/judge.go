@@ -40,12 +40,6 @@ func (v *inspection) judge(w *workflow) {
 	}
 }
 
-// queued reports whether pull requests land by a merge queue.
-func (v *inspection) queued() bool {
-	return v.config != nil && v.config.Protection.MergeQueue || v.standing != nil &&
-		slices.ContainsFunc(v.standing.Layers, func(l forge.Layer) bool { return l.Protection.MergeQueue })
-}
-
 // matchesBranch applies a workflow's branch filter: the last matching pattern counts. A pattern with more than stars
 // lets no branch through.
 func matchesBranch(patterns []string, branch string) bool {
@@ -122,9 +116,6 @@ var hostile = plain.Pattern(`(?i)` + within + `(?:github\.head_ref|github\.event
 func (s *step) worded(j *job) string {
 	worded := map[string]bool{} // whether a variable holds what a stranger words; the innermost one counts
 	find := func(n *node) string {
-		if !strings.Contains(n.text, "${{") {
-			return ""
-		}
 		for _, one := range formula().FindAllString(dotted(n.text), -1) {
 			if hostile().MatchString(one) || slices.ContainsFunc(variable().FindAllStringSubmatch(one, -1),
 				func(m []string) bool { return worded[m[1]] }) {
@@ -133,12 +124,15 @@ func (s *step) worded(j *job) string {
 		}
 		return ""
 	}
-	for _, n := range []*node{j.w.node, j.node, s.node} {
-		for _, one := range n.get("env").kids {
-			worded[one.key] = find(one) != ""
-		}
-	}
 	for _, run := range []*node{s.get("run"), s.input("script"), s.input("args")} {
+		if !strings.Contains(run.text, "${{") {
+			continue // which is most of them, and a pattern takes long
+		}
+		for _, n := range []*node{j.w.node, j.node, s.node} {
+			for _, one := range n.get("env").kids {
+				worded[one.key] = find(one) != ""
+			}
+		}
 		if found := find(run); found != "" {
 			return found
 		}
@@ -209,16 +203,16 @@ func (v *inspection) judgeContexts(gates []*job) {
 		of[j.context()] = j
 	}
 	for _, w := range v.workflows {
-		if !w.runsOn("pull_request", "pull_request_target", "pull_request_review", "pull_request_review_comment",
-			"merge_group", "push") {
-			continue // its checks never appear at a pull request's head
-		}
+		// The checks of other events never appear at a pull request's head by themselves.
+		proposed := w.runsOn("pull_request", "pull_request_target", "pull_request_review",
+			"pull_request_review_comment", "merge_group", "push")
 		for _, j := range w.jobs {
-			gate := of[j.context()]
-			if reported[j.context()] = true; gate != nil && gate != j {
+			name := j.context()
+			reported[name] = reported[name] || proposed
+			if gate := of[name]; gate != nil && gate != j {
 				v.add(verdict.Error, "ambiguous-name", j.Pos, "",
-					"job %q reports as %q, as the gate in %s does: one can be mistaken for the other", j.key,
-					j.context(), gate.w.Path)
+					"job %q reports as %q, as the gate in %s does: one can be mistaken for the other", j.key, name,
+					gate.w.Path)
 			}
 		}
 	}

@@ -212,17 +212,20 @@ func (o *otherJob) merges(s *step) bool {
 // reportsAsGate reports whether a step reports a check or a status under a required name, or under one that nobody can
 // read.
 func (o *otherJob) reportsAsGate(s *step) bool {
-	of := s.role == noRole && slices.ContainsFunc(s.get("with").kids, func(in *node) bool {
-		return slices.Contains(o.deciding, in.text)
-	})
-	if names := len(checkName().FindAllString(s.script, -1)); !of && checkWrite().MatchString(s.script) {
-		of = names == 0 || names > len(literal().FindAllString(s.script, -1)) ||
-			slices.ContainsFunc(o.deciding, func(name string) bool { return strings.Contains(s.script, name) })
+	if !slices.Contains(o.may, "checks") && !slices.Contains(o.may, "statuses") {
+		return false
 	}
-	return of && (slices.Contains(o.may, "checks") || slices.Contains(o.may, "statuses"))
+	if s.role == noRole && slices.ContainsFunc(s.get("with").kids, func(in *node) bool {
+		return slices.Contains(o.deciding, in.text)
+	}) {
+		return true
+	}
+	names := func(pattern func() *regexp.Regexp) int { return len(pattern().FindAllString(s.script, -1)) }
+	return checkWrite().MatchString(s.script) && (names(checkName) == 0 || names(checkName) > names(literal) ||
+		slices.ContainsFunc(o.deciding, func(name string) bool { return strings.Contains(s.script, name) }))
 }
 
-// strangerText looks whether a stranger words text in a script, on an event that strangers cause or on a push. A job
+// strangerText reports whether a stranger words text in a script, on an event that strangers cause or on a push. A job
 // that uses the gate has no such script on any event.
 func (o *otherJob) strangerText(s *step) bool {
 	return (o.role != noRole || o.event != "" || o.w.runsOn("push")) && s.worded(o.job) != ""

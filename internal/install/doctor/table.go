@@ -10,6 +10,7 @@ import (
 
 	"github.com/openagentprotocol-OAP/oap-gate/checks"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/forge"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/install"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
@@ -177,7 +178,11 @@ func (c *comparison) onlyOwnBranch(k key) bool {
 }
 
 // unqueued reports whether the gate runs in a merge queue, or pull requests land without one.
-func (c *comparison) unqueued(k key) bool { return k.have.there() || !c.queued() }
+func (c *comparison) unqueued(k key) bool {
+	queues := func(l forge.Layer) bool { return l.Protection.MergeQueue }
+	return k.have.there() || !c.wanted().MergeQueue && (c.standing == nil ||
+		!slices.ContainsFunc(c.standing.Layers, queues))
+}
 
 // namesWorkflow reports whether each name is that of a workflow here.
 func (c *comparison) namesWorkflow(k key) bool {

@@ -17,6 +17,7 @@ import (
 const (
 	maxAttempts = 10
 	afterEnd    = 10 * time.Minute
+	maxListed   = 3000 // files of a pull request that the forge lists
 )
 
 // Command plans to run the gate again for the pull request on which somebody commented /rerun. event is the payload of
@@ -43,10 +44,10 @@ func Command(ctx context.Context, c *forge.Client, o RerunOptions, event any) (P
 	if err != nil {
 		return Plan{}, err
 	}
-	if !open || slices.ContainsFunc(files, func(f forge.ChangedFile) bool {
+	if !open || len(files) >= maxListed || slices.ContainsFunc(files, func(f forge.ChangedFile) bool {
 		return strings.HasPrefix(f.Name, ".github/") || strings.HasPrefix(f.Previous, ".github/")
 	}) {
-		return no("pull request %d is closed, or changes .github/", number)
+		return no("pull request %d is closed, or changes .github/ or %d files or more", number, maxListed)
 	}
 	runs, err := c.Runs(ctx, o.Workflow, p.Head.SHA, "pull_request")
 	if err != nil {

@@ -58,6 +58,8 @@ func TestCommand(t *testing.T) {
 		{"a file out of .github/", byAuthor, func(p *ghtest.Pull, _ *ghtest.Run) {
 			p.Files = append(p.Files, ghtest.File{Name: "x.yml", Status: "renamed", Previous: check})
 		}, "changes .github/"},
+		{"3000 files", byAuthor, func(p *ghtest.Pull, _ *ghtest.Run) { p.Files = slices.Repeat(p.Files, maxListed) },
+			"3000 files or more"},
 		{"closed", byAuthor, func(p *ghtest.Pull, _ *ghtest.Run) { p.State = "closed" }, "is closed"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
