@@ -18,6 +18,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/forge"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/forge/sticky"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
 // maxFiles is how many files a routine pull request changes at most.
@@ -39,8 +40,8 @@ type Options struct {
 	Run      int64  // id of the run that made the report; 0: the newest
 	Workflow string // path of the gate's workflow
 	Apply    bool   // make the change; else only say it
-	// Validate refuses bytes that are not a report, or a report that contradicts itself.
-	Validate func([]byte) error
+	// Read reads a report. It refuses one that contradicts itself.
+	Read func([]byte) (*verdict.Report, error)
 }
 
 // Settle asks the forge to merge the pull request with a head later, if the pull request is routine. If it is not, it
@@ -184,7 +185,7 @@ func ofFiles(files []forge.ChangedFile) string {
 // ofReport returns why the report does not say that the change is routine, or "".
 func (o Options) ofReport(ctx context.Context, c *forge.Client, data []byte, branch string,
 	files []forge.ChangedFile) (string, error) {
-	r, err := sticky.Read(data, o.Head, o.Validate)
+	r, err := sticky.Read(data, o.Head, o.Read)
 	if err != nil {
 		return err.Error(), nil
 	}

@@ -60,12 +60,12 @@ func honest(t *testing.T) *world {
 			Kind:    "renewal", Routine: &yes, Counts: verdict.Counts{Records: 1, Pass: 2},
 			Results: verdict.NewResults(verdict.Result{Check: "layout", Subject: nova, Verdict: verdict.Passed},
 				verdict.Result{Check: "layout", Subject: "registry", Verdict: verdict.Passed})},
-		o: Options{Head: head, Run: 5, Workflow: check, Apply: true, Validate: func(b []byte) error {
+		o: Options{Head: head, Run: 5, Workflow: check, Apply: true, Read: func(b []byte) (*verdict.Report, error) {
 			var r verdict.Report
 			if err := json.Unmarshal(b, &r); err != nil {
-				return err
+				return nil, err
 			}
-			return report.Contradiction(&r)
+			return &r, report.Contradiction(&r)
 		}}}
 }
 

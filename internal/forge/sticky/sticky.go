@@ -10,8 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/go-json-experiment/json"
-
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/forge"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
@@ -32,9 +30,8 @@ var ErrReport = errors.New("report refused")
 
 // Options are what Comment needs in addition to the report.
 type Options struct {
-	// Validate refuses bytes that are not a report. It sees them first, and must refuse JSON with more than one meaning
-	// (duplicate members).
-	Validate func([]byte) error
+	// Read reads a report. It refuses JSON with more than one meaning (duplicate members).
+	Read func([]byte) (*verdict.Report, error)
 	// Render returns the comment's Markdown, of at most max bytes. It must neutralize every text of the report: a fork
 	// writes the report of its own workflow.
 	Render func(r *verdict.Report, max int) string
@@ -72,7 +69,7 @@ type Outcome struct {
 // Comment writes report into the one comment of its pull request, or edits that comment in place. An error wraps
 // ErrReport where the report is refused, else it is a *forge.Error.
 func Comment(ctx context.Context, c *forge.Client, report []byte, o Options) (Outcome, error) {
-	r, err := Read(report, o.Head, o.Validate)
+	r, err := Read(report, o.Head, o.Read)
 	if err != nil {
 		return Outcome{}, err
 	}
@@ -129,17 +126,14 @@ func refused(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", ErrReport, fmt.Sprintf(format, args...))
 }
 
-// Read reads the report of a check of a pull request. It refuses bytes that validate refuses, and a report that is not
-// a full verdict about a commit; head is the pull request's, or empty.
-func Read(data []byte, head string, validate func([]byte) error) (*verdict.Report, error) {
+// Read reads the report of a check of a pull request. It refuses bytes that read refuses, and a report that is not a
+// full verdict about a commit; head is the pull request's, or empty.
+func Read(data []byte, head string, read func([]byte) (*verdict.Report, error)) (*verdict.Report, error) {
 	if len(data) > MaxReport {
 		return nil, refused("it has %d bytes, at most %d are read", len(data), MaxReport)
 	}
-	if err := validate(data); err != nil {
-		return nil, refused("it is not a report: %v", err)
-	}
-	var r verdict.Report
-	if err := json.Unmarshal(data, &r); err != nil {
+	r, err := read(data)
+	if err != nil {
 		return nil, refused("it is not a report: %v", err)
 	}
 	switch {
@@ -155,7 +149,7 @@ func Read(data []byte, head string, validate func([]byte) error) (*verdict.Repor
 	case head != "" && !isSHA(head):
 		return nil, refused("the requested head is %q; expected 40 hex digits", head)
 	}
-	return &r, nil
+	return r, nil
 }
 
 func isSHA(s string) bool { return len(s) == 40 && plain.IsHex(s) }

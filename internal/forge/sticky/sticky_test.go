@@ -60,11 +60,9 @@ func text(t *testing.T, r verdict.Report) []byte {
 func options() Options {
 	return Options{
 		App: forge.ActionsApp,
-		Validate: func(b []byte) error {
-			if !json.Valid(b) {
-				return errors.New("not JSON")
-			}
-			return nil
+		Read: func(b []byte) (*verdict.Report, error) {
+			var r verdict.Report
+			return &r, json.Unmarshal(b, &r)
 		},
 		Render: func(r *verdict.Report, _ int) string { return "verdict: " + string(r.Verdict) + "\n" },
 	}
@@ -195,7 +193,7 @@ func TestComment(t *testing.T) {
 			set: func(s *ghtest.Server, r *verdict.Report, o *Options) { r.Head = merged; o.Head = another }},
 		{name: "no report", token: robot, want: "report refused: it is not a report: schema says no",
 			set: func(s *ghtest.Server, r *verdict.Report, o *Options) {
-				o.Validate = func([]byte) error { return errors.New("schema says no") }
+				o.Read = func([]byte) (*verdict.Report, error) { return nil, errors.New("schema says no") }
 			}},
 		{name: "audit", token: robot, want: `report refused: its mode is "audit"; expected "check"`,
 			set: func(s *ghtest.Server, r *verdict.Report, o *Options) { r.Mode = "audit" }},

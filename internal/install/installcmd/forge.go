@@ -59,10 +59,7 @@ prints a notice and exits 0.`,
 			if err != nil {
 				return err
 			}
-			opts.Validate = func(data []byte) error {
-				_, err := readable(args[0], data)
-				return err
-			}
+			opts.Read = func(data []byte) (*verdict.Report, error) { return readable(args[0], data) }
 			opts.Render = func(r *verdict.Report, max int) string { return report.Comment(r, runOf(sys), max) }
 			out, err := sticky.Comment(cmd.Context(), client, data, opts)
 			if err != nil {
@@ -116,10 +113,7 @@ takes back what it asked before, and prints why. It never approves or merges.`,
 				return err
 			}
 			opts.Run = startedBy(sys)
-			opts.Validate = func(data []byte) error {
-				_, err := readable(args[0], data)
-				return err
-			}
+			opts.Read = func(data []byte) (*verdict.Report, error) { return readable(args[0], data) }
 			said, err := automerge.Settle(cmd.Context(), client, data, opts)
 			if err != nil {
 				return forgeFailure(err)
