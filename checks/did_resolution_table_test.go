@@ -403,9 +403,7 @@ pr: [{listing: nova, level: L4, co_signers: [mia]}]
 			World: base + l4 + `web:
   - {edit: "https://ada.example/.well-known/did.json", set: {/verificationMethod/0/revoked: "2026-05-31T00:00:00Z"}}
 `,
-			Want: `
-implementations/nova.json:6:3: error: peer-witnesses: too-few-witnesses
-implementations/nova.json:7:3: warning: peer-witnesses: witness-evidence`},
+			Want: peers("nova", "error too-few-witnesses", "warning witness-evidence")},
 		{Name: "l4, ada rotated",
 			World: base + l4 + `web:
   - edit: "https://ada.example/.well-known/did.json"
@@ -413,14 +411,10 @@ implementations/nova.json:7:3: warning: peer-witnesses: witness-evidence`},
       /verificationMethod/0/expires: "2026-05-31T00:00:00Z"
       /verificationMethod/-: {id: "did:web:ada.example#key-2", type: JsonWebKey2020, controller: "did:web:ada.example", publicKeyJwk: {kty: OKP, crv: Ed25519, x: "$jwk(ada-2)"}}
 `,
-			Want: `
-implementations/nova.json:6:3: error: peer-witnesses: too-few-witnesses
-implementations/nova.json:7:3: warning: peer-witnesses: witness-receipt`},
+			Want: peers("nova", "error too-few-witnesses", "warning witness-receipt")},
 		{Name: "l4, ada deactivated",
 			World: base + l4 + `web: [{edit: "https://ada.example/.well-known/did.json", set: {/deactivated: true}}]`,
-			Want: `
-implementations/nova.json:6:3: error: peer-witnesses: too-few-witnesses
-implementations/nova.json:7:3: warning: peer-witnesses: witness-evidence`},
+			Want:  peers("nova", "error too-few-witnesses", "warning witness-evidence")},
 		// a key that is over is still a key in common
 		{Name: "shared",
 			World: base + `pr:
@@ -430,9 +424,7 @@ implementations/nova.json:7:3: warning: peer-witnesses: witness-evidence`},
     did_document:
       set: {/verificationMethod/-: {id: "#old", type: JsonWebKey2020, controller: "did:web:nova.example", revoked: "2026-01-01T00:00:00Z", publicKeyJwk: {kty: OKP, crv: Ed25519, x: "$jwk(ada)"}}}
 `,
-			Want: `
-implementations/nova.json:6:3: error: peer-witnesses: too-few-witnesses
-implementations/nova.json:7:3: warning: peer-witnesses: witness-key-shared`},
+			Want: peers("nova", "error too-few-witnesses", "warning witness-key-shared")},
 		// a co-signer of the bootstrap rule
 		{Name: "bootstrap", World: bootstrap,
 			Want: `pass`},

@@ -283,9 +283,8 @@ implementations/nova.json:6:3: error: peer-witnesses: too-few-witnesses
 implementations/nova.json:6:3: notice: external-audit: audit-declared`,
 			Says: []string{`they are one DID`}},
 		{Name: "witness query", World: base,
-			PR: `{listing: nova, level: L4, witness: [{slug: ada, did: "did:web:ada.example?x"}]}`, Want: `
-implementations/nova.json:6:3: error: peer-witnesses: too-few-witnesses
-implementations/nova.json:7:3: warning: peer-witnesses: witness-not-web`},
+			PR:   `{listing: nova, level: L4, witness: [{slug: ada, did: "did:web:ada.example?x"}]}`,
+			Want: peers("nova", "error too-few-witnesses", "warning witness-not-web")},
 		// a maintainer's, in the signature
 		{Name: "maintainer",
 			World: `policy: {reference_server: nova, maintainers: [mia]}

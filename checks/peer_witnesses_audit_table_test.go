@@ -15,6 +15,28 @@ base:
   - {listing: cyd, level: L4, witness: [ada]}
   - {commit: List}
 `
+	const low = `
+base:
+  - {listing: ada, level: L4, witness: [dan]}
+  - {listing: dan, level: L4, witness: [ada]}
+  - {listing: bob, level: L3}
+  - {commit: List}
+`
+	const provisional = `
+base:
+  - {at: "-60d"}
+  - {listing: ada, level: L4, witness: [dan]}
+  - {listing: dan, level: L4, witness: [ada]}
+  - {listing: bob, level: L4, witness: [ada], provisional: true, registered: -70d}
+  - {commit: List}
+`
+	const policy = `
+policy: {reference_server: nova, maintainers: [mia, moe]}
+base:
+  - {publish: mia}
+  - {publish: moe}
+  - {commit: Begin}
+`
 	checktest.Run(t, audits("peer-witnesses", []checktest.Case{
 		{Name: "honest", World: three + "  - {listing: nova, level: L4, witness: [bob]}\n", Want: `pass`},
 		{Name: "L5", World: three + "  - {listing: nova, level: L5, witness: [ada, bob, cyd]}\n", Want: `pass`},
@@ -22,16 +44,11 @@ base:
   - {listing: nova, level: L4, witness: [bob]}
   - {commit: Witness}
   - {reissue: bob, witness: [ada], key: bob-2}
-`, Want: `
-implementations/ada.json:6:3: notice: peer-witnesses: witness-open
-implementations/ada.json:7:3: notice: peer-witnesses: witness-key-gone
-implementations/nova.json:6:3: notice: peer-witnesses: witness-open
-implementations/nova.json:7:3: notice: peer-witnesses: witness-key-gone`},
+`, Want: peers("ada", "notice witness-open", "notice witness-key-gone") + "\n" +
+			peers("nova", "notice witness-open", "notice witness-key-gone")},
 		{Name: "another key without a renewal", World: three + `
   - {listing: nova, level: L4, witness: [{slug: bob, key: eve}]}
-`, Want: `
-implementations/nova.json:6:3: error: peer-witnesses: too-few-witnesses
-implementations/nova.json:7:3: notice: peer-witnesses: witness-signature`},
+`, Want: peers("nova", "error too-few-witnesses", "notice witness-signature")},
 		{Name: "another key without a renewal, and one of its keys is gone", World: three + `
   - listing: dan
     level: L4
@@ -39,18 +56,11 @@ implementations/nova.json:7:3: notice: peer-witnesses: witness-signature`},
     signed: {set: {/signatures/-: {by: "did:web:dan.example#old", alg: EdDSA, value: x}}}
   - {commit: List}
   - {listing: nova, level: L4, witness: [{slug: dan, key: eve}]}
-`, Want: `
-implementations/nova.json:6:3: notice: peer-witnesses: witness-open
-implementations/nova.json:7:3: notice: peer-witnesses: witness-key-gone`},
+`, Want: peers("nova", "notice witness-open", "notice witness-key-gone")},
 		{Name: "an unreadable signature", World: three + `
   - {listing: nova, level: L4, witness: [bob], tamper: {set: {/peer_witnesses/0/signature: "short"}}}
 `, Want: `implementations/nova.json:7:3: error: peer-witnesses: witness-signature`},
-		{Name: "not a witness yet", World: `
-base:
-  - {listing: ada, level: L4, witness: [dan]}
-  - {listing: dan, level: L4, witness: [ada]}
-  - {listing: bob, level: L3}
-  - {commit: List}
+		{Name: "not a witness yet", World: low + `
   - {listing: nova, level: L4, witness: [bob]}
   - {commit: Witness}
   - {reissue: bob, level: L4, witness: [ada]}
@@ -59,45 +69,28 @@ base:
   - {listing: nova, level: L4, witness: [bob]}
   - {commit: Witness}
   - {reissue: bob, level: L3, witness: []}
-`, Want: `
-implementations/ada.json:6:3: error: peer-witnesses: too-few-witnesses
-implementations/ada.json:7:3: notice: peer-witnesses: witness-not-listed
-implementations/nova.json:6:3: notice: peer-witnesses: witness-open
-implementations/nova.json:7:3: notice: peer-witnesses: witness-evidence`},
-		{Name: "never a witness", World: `
-base:
-  - {listing: ada, level: L4, witness: [dan]}
-  - {listing: dan, level: L4, witness: [ada]}
-  - {listing: bob, level: L3}
-  - {commit: List}
+`, Want: peers("ada", "error too-few-witnesses", "notice witness-not-listed") + "\n" +
+			peers("nova", "notice witness-open", "notice witness-evidence")},
+		{Name: "never a witness", World: low + `
   - {listing: nova, level: L4, witness: [bob]}
-`, Want: `
-implementations/nova.json:6:3: error: peer-witnesses: too-few-witnesses
-implementations/nova.json:7:3: notice: peer-witnesses: witness-not-listed`},
+`, Want: peers("nova", "error too-few-witnesses", "notice witness-not-listed")},
 		{Name: "listed in the same commit, and revoked", World: three + `
   - {listing: bea, level: L4, witness: [ada]}
   - {listing: nova, level: L4, witness: [bea]}
   - {commit: Witness}
   - {revoke: bea}
-`, Want: `
-implementations/nova.json:6:3: error: peer-witnesses: too-few-witnesses
-implementations/nova.json:7:3: notice: peer-witnesses: witness-revoked`},
+`, Want: peers("nova", "error too-few-witnesses", "notice witness-revoked")},
 		{Name: "revoked after", World: three + `
   - {listing: nova, level: L4, witness: [bob]}
   - {commit: Witness}
   - {revoke: bob}
-`, Want: `
-implementations/ada.json:6:3: error: peer-witnesses: too-few-witnesses
-implementations/ada.json:7:3: notice: peer-witnesses: witness-revoked`},
+`, Want: peers("ada", "error too-few-witnesses", "notice witness-revoked")},
 		{Name: "revoked before", World: three + `
   - {revoke: bob}
   - {commit: Revoke}
   - {listing: nova, level: L4, witness: [bob]}
-`, Want: `
-implementations/ada.json:6:3: error: peer-witnesses: too-few-witnesses
-implementations/ada.json:7:3: notice: peer-witnesses: witness-revoked
-implementations/nova.json:6:3: error: peer-witnesses: too-few-witnesses
-implementations/nova.json:7:3: notice: peer-witnesses: witness-revoked`},
+`, Want: peers("ada", "error too-few-witnesses", "notice witness-revoked") + "\n" +
+			peers("nova", "error too-few-witnesses", "notice witness-revoked")},
 		{Name: "expired after", World: `
 base:
   - {at: "-91d"}
@@ -106,11 +99,8 @@ base:
   - {commit: List}
   - {at: "-40d"}
   - {listing: nova, level: L4, witness: [bob]}
-`, Want: `
-implementations/ada.json:6:3: notice: peer-witnesses: too-few-witnesses
-implementations/ada.json:7:3: notice: peer-witnesses: witness-expired
-implementations/bob.json:6:3: notice: peer-witnesses: too-few-witnesses
-implementations/bob.json:7:3: notice: peer-witnesses: witness-expired`},
+`, Want: peers("ada", "notice too-few-witnesses", "notice witness-expired") + "\n" +
+			peers("bob", "notice too-few-witnesses", "notice witness-expired")},
 		{Name: "expired before", World: `
 base:
   - {at: "-191d"}
@@ -119,46 +109,22 @@ base:
   - {commit: List}
   - {at: "-40d"}
   - {listing: nova, level: L4, witness: [bob]}
-`, Want: `
-implementations/ada.json:6:3: notice: peer-witnesses: too-few-witnesses
-implementations/ada.json:7:3: notice: peer-witnesses: witness-expired
-implementations/bob.json:6:3: notice: peer-witnesses: too-few-witnesses
-implementations/bob.json:7:3: notice: peer-witnesses: witness-expired
-implementations/nova.json:6:3: error: peer-witnesses: too-few-witnesses
-implementations/nova.json:7:3: notice: peer-witnesses: witness-expired`},
-		{Name: "provisional then, and revoked now", World: `
-base:
-  - {at: "-60d"}
-  - {listing: ada, level: L4, witness: [dan]}
-  - {listing: dan, level: L4, witness: [ada]}
-  - {listing: bob, level: L4, witness: [ada], provisional: true, registered: -70d}
-  - {commit: List}
+`, Want: peers("ada", "notice too-few-witnesses", "notice witness-expired") + "\n" +
+			peers("bob", "notice too-few-witnesses", "notice witness-expired") + "\n" +
+			peers("nova", "error too-few-witnesses", "notice witness-expired")},
+		{Name: "provisional then, and revoked now", World: provisional + `
   - {at: "-31d"}
   - {listing: nova, level: L4, witness: [bob]}
   - {commit: Witness}
   - {revoke: bob}
-`, Want: `
-implementations/nova.json:6:3: error: peer-witnesses: too-few-witnesses
-implementations/nova.json:7:3: notice: peer-witnesses: witness-revoked`},
-		{Name: "provisional for 30 days then, and revoked now", World: `
-base:
-  - {at: "-60d"}
-  - {listing: ada, level: L4, witness: [dan]}
-  - {listing: dan, level: L4, witness: [ada]}
-  - {listing: bob, level: L4, witness: [ada], provisional: true, registered: -70d}
-  - {commit: List}
+`, Want: peers("nova", "error too-few-witnesses", "notice witness-revoked")},
+		{Name: "provisional for 30 days then, and revoked now", World: provisional + `
   - {at: "-29d"}
   - {listing: nova, level: L4, witness: [bob]}
   - {commit: Witness}
   - {revoke: bob}
 `, Want: `pass`},
-		{Name: "provisional for 30 days then, away in between, and revoked now", World: `
-base:
-  - {at: "-60d"}
-  - {listing: ada, level: L4, witness: [dan]}
-  - {listing: dan, level: L4, witness: [ada]}
-  - {listing: bob, level: L4, witness: [ada], provisional: true, registered: -70d}
-  - {commit: List}
+		{Name: "provisional for 30 days then, away in between, and revoked now", World: provisional + `
   - {at: "-29d"}
   - {listing: nova, level: L4, witness: [bob]}
   - {commit: Witness}
@@ -168,20 +134,13 @@ base:
   - {commit: Return}
   - {revoke: bob}
 `, Want: `pass`},
-		{Name: "at L3 then, and revoked now", World: `
-base:
-  - {listing: ada, level: L4, witness: [dan]}
-  - {listing: dan, level: L4, witness: [ada]}
-  - {listing: bob, level: L3}
-  - {commit: List}
+		{Name: "at L3 then, and revoked now", World: low + `
   - {listing: nova, level: L4, witness: [bob]}
   - {commit: Witness}
   - {reissue: bob, level: L4, witness: [ada]}
   - {commit: Renew}
   - {revoke: bob}
-`, Want: `
-implementations/nova.json:6:3: error: peer-witnesses: too-few-witnesses
-implementations/nova.json:7:3: notice: peer-witnesses: witness-revoked`},
+`, Want: peers("nova", "error too-few-witnesses", "notice witness-revoked")},
 		{Name: "expired then, and revoked now", World: `
 base:
   - {at: "-80d"}
@@ -193,9 +152,7 @@ base:
   - {listing: nova, level: L4, witness: [bob]}
   - {commit: Witness}
   - {revoke: bob}
-`, Want: `
-implementations/nova.json:6:3: error: peer-witnesses: too-few-witnesses
-implementations/nova.json:7:3: notice: peer-witnesses: witness-revoked`},
+`, Want: peers("nova", "error too-few-witnesses", "notice witness-revoked")},
 		{Name: "revoked then, and renewed and revoked now", World: `
 base:
   - {listing: ada, level: L4, witness: [dan]}
@@ -209,9 +166,7 @@ base:
   - {reissue: bob, witness: [ada]}
   - {commit: Renew}
   - {revoke: bob}
-`, Want: `
-implementations/nova.json:6:3: error: peer-witnesses: too-few-witnesses
-implementations/nova.json:7:3: notice: peer-witnesses: witness-revoked`},
+`, Want: peers("nova", "error too-few-witnesses", "notice witness-revoked")},
 		{Name: "a DID that its path holds only since, at L3", World: `
 base:
   - {listing: ada, level: L4, witness: [dan]}
@@ -221,9 +176,7 @@ base:
   - {listing: nova, level: L4, witness: [{slug: bob, did: "did:web:bob.example"}]}
   - {commit: Witness}
   - {reissue: bob, host: bob.example, level: L3, witness: []}
-`, Want: `
-implementations/nova.json:6:3: error: peer-witnesses: too-few-witnesses
-implementations/nova.json:7:3: notice: peer-witnesses: witness-not-listed`},
+`, Want: peers("nova", "error too-few-witnesses", "notice witness-not-listed")},
 		{Name: "another DID at its path then", World: `
 base:
   - {listing: ada, level: L4, witness: [bob]}
@@ -232,11 +185,8 @@ base:
   - {listing: nova, level: L4, witness: [bob]}
   - {commit: Witness}
   - {reissue: bob, host: bob.example, witness: [ada]}
-`, Want: `
-implementations/ada.json:6:3: error: peer-witnesses: too-few-witnesses
-implementations/ada.json:7:3: notice: peer-witnesses: witness-not-listed
-implementations/nova.json:6:3: error: peer-witnesses: too-few-witnesses
-implementations/nova.json:7:3: notice: peer-witnesses: witness-not-listed`},
+`, Want: peers("ada", "error too-few-witnesses", "notice witness-not-listed") + "\n" +
+			peers("nova", "error too-few-witnesses", "notice witness-not-listed")},
 		{Name: "its web is gone", World: three + `
   - {listing: nova, level: L4, witness: [bob]}
 web:
@@ -251,9 +201,7 @@ implementations/nova.json:7:3: notice: peer-witnesses: witness-evidence`},
   - {listing: dan, level: L4, witness: [ada], did: "did:web:dan.example:a"}
   - {commit: List}
   - {listing: nova, level: L5, witness: [dan, bob, cyd]}
-`, Want: `
-implementations/nova.json:6:3: error: peer-witnesses: too-few-witnesses
-implementations/nova.json:7:3: notice: peer-witnesses: witness-not-independent`},
+`, Want: peers("nova", "error too-few-witnesses", "notice witness-not-independent")},
 		{Name: "a publisher that another witness has too", World: three + `
   - {listing: dan, level: L4, witness: [ada], publisher_did: "did:web:ada.example"}
   - {commit: List}
@@ -264,15 +212,11 @@ implementations/nova.json:7:3: notice: peer-witnesses: witness-not-independent`}
   - {listing: dan, level: L4, witness: [ada], host: dan.nova.example}
   - {commit: List}
   - {listing: nova, level: L5, witness: [ada, bob, dan]}
-`, Want: `
-implementations/nova.json:6:3: error: peer-witnesses: too-few-witnesses
-implementations/nova.json:7:3: notice: peer-witnesses: witness-not-independent`},
+`, Want: peers("nova", "error too-few-witnesses", "notice witness-not-independent")},
 		{Name: "a publisher that the candidate has too", World: three + `
   - {commit: List}
   - {listing: nova, level: L5, witness: [ada, bob, cyd], publisher_did: "did:web:ada.example"}
-`, Want: `
-implementations/nova.json:6:3: notice: peer-witnesses: witness-open
-implementations/nova.json:7:3: notice: peer-witnesses: witness-open`},
+`, Want: peers("nova", "notice witness-open", "notice witness-open")},
 		{Name: "a key that another witness has too", World: three + `
   - {listing: nova, level: L5, witness: [ada, bob, cyd]}
 web:
@@ -295,42 +239,23 @@ implementations/nova.json:6:3: notice: peer-witnesses: witness-open`,
   - {listing: dan, level: L4, witness: [ada], manifest: {delete: [/tool/publisher]}}
   - {commit: List}
   - {listing: nova, level: L5, witness: [ada, bob, dan]}
-`, Want: `
-implementations/nova.json:6:3: notice: peer-witnesses: witness-open
-implementations/nova.json:7:3: notice: peer-witnesses: witness-open`},
+`, Want: peers("nova", "notice witness-open", "notice witness-open")},
 		{Name: "a Manifest that does not answer", World: three + `
   - {listing: nova, level: L5, witness: [ada, bob, cyd]}
 web:
   - {url: "https://ada.example/.well-known/oap-tool.json", status: 503}
-`, Want: `
-implementations/nova.json:6:3: notice: peer-witnesses: witness-open
-implementations/nova.json:7:3: notice: peer-witnesses: witness-open`},
-		{Name: "a stale co-signature", World: `
-policy: {reference_server: nova, maintainers: [mia, moe]}
-base:
-  - {publish: mia}
-  - {publish: moe}
-  - {commit: Begin}
+`, Want: peers("nova", "notice witness-open", "notice witness-open")},
+		{Name: "a stale co-signature", World: policy + `
   - {listing: nova, level: L4, co_signers: [mia, moe]}
   - {commit: List}
   - {publish: other}
 web:
   - {edit: "https://mia.example/.well-known/did.json", set: {/verificationMethod/0/publicKeyJwk/x: "$jwk(eve)"}}
 `, Want: `implementations/nova.json:6:3: notice: peer-witnesses: cosignature-stale`},
-		{Name: "a co-signature of another algorithm", World: `
-policy: {reference_server: nova, maintainers: [mia, moe]}
-base:
-  - {publish: mia}
-  - {publish: moe}
-  - {commit: Begin}
+		{Name: "a co-signature of another algorithm", World: policy + `
   - {listing: nova, level: L4, co_signers: [mia, moe], signed: {set: {/signatures/1/alg: ES256}}}
 `, Want: `implementations/nova.json:6:3: error: peer-witnesses: cosignature-missing`},
-		{Name: "no co-signature", World: `
-policy: {reference_server: nova, maintainers: [mia, moe]}
-base:
-  - {publish: mia}
-  - {publish: moe}
-  - {commit: Begin}
+		{Name: "no co-signature", World: policy + `
   - {listing: nova, level: L4, co_signers: [moe]}
 `, Want: `implementations/nova.json:6:3: error: peer-witnesses: cosignature-missing`},
 	}))

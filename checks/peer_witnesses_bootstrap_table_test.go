@@ -102,9 +102,7 @@ web:
 		{Name: "policy, missing and witnessed, witness 503",
 			World: policy + base + `pr: [{listing: nova, level: L4, co_signers: [mia], witness: [ada]}]
 ` + witness503,
-			Want: `
-implementations/nova.json:6:3: inconclusive: peer-witnesses: witness-open
-implementations/nova.json:7:3: warning: peer-witnesses: witness-evidence`},
+			Want: peers("nova", "inconclusive witness-open", "warning witness-evidence")},
 		// the clock ends it
 		{Name: "last second, policy, signed",
 			World: `clock: "2027-05-03T23:59:59Z"

@@ -25,70 +25,53 @@ func TestPeerWitnessesL4Signature(t *testing.T) {
 		// it claims a lower level than its listing
 		{Name: "by overclaimer",
 			World: base + "  - {listing: over, level: L4, witness: [ada], receipt: {set: {/claimed_levels: [L3]}}}",
-			PR:    "{listing: nova, level: L4, witness: [over]}", Want: `
-implementations/nova.json:6:3: error: peer-witnesses: too-few-witnesses
-implementations/nova.json:7:3: warning: peer-witnesses: witness-level`},
+			PR:    "{listing: nova, level: L4, witness: [over]}",
+			Want:  peers("nova", "error too-few-witnesses", "warning witness-level")},
 		// it is another implementation's, whose key the witness has too
 		{Name: "by borrower",
 			World: base + `  - {listing: dan, level: L4, witness: [ada], receipt: {set: {/implementation/did: "did:web:ada.example"}}}
 pr: [{listing: nova, level: L4, witness: [dan]}]
 `,
-			Want: `
-implementations/nova.json:6:3: error: peer-witnesses: too-few-witnesses
-implementations/nova.json:7:3: warning: peer-witnesses: witness-receipt`,
+			Want: peers("nova", "error too-few-witnesses", "warning witness-receipt"),
 			Says: []string{`its own Receipt is that of "did:web:ada.example"`}},
 		// it is signed by nobody's key, or its validity is over although the listing says otherwise
 		{Name: "by unsigned", World: base + "  - {listing: fake, level: L4, witness: [ada], signing_key: other}",
-			PR: "{listing: nova, level: L4, witness: [fake]}", Want: `
-implementations/nova.json:6:3: error: peer-witnesses: too-few-witnesses
-implementations/nova.json:7:3: warning: peer-witnesses: witness-receipt`},
+			PR:   "{listing: nova, level: L4, witness: [fake]}",
+			Want: peers("nova", "error too-few-witnesses", "warning witness-receipt")},
 		{Name: "by outdated", World: base + `  - {commit: Begin}
   - {at: -91d}
   - {listing: old, level: L4, witness: [ada], set: {/expires_at: "2026-08-01T00:00:00Z"}}`,
-			PR: "{listing: nova, level: L4, witness: [old]}", Want: `
-implementations/nova.json:6:3: error: peer-witnesses: too-few-witnesses
-implementations/nova.json:7:3: warning: peer-witnesses: witness-not-listed`},
+			PR:   "{listing: nova, level: L4, witness: [old]}",
+			Want: peers("nova", "error too-few-witnesses", "warning witness-not-listed")},
 		// it is gone: 4xx; whoever holds the domain now serves another DID Document
 		{Name: "one, receipt gone",
 			World: base + one + `web: [{url: "https://ada.example/oap-conformance-receipt.json", status: 404}]`,
-			Want: `
-implementations/nova.json:6:3: error: peer-witnesses: too-few-witnesses
-implementations/nova.json:7:3: warning: peer-witnesses: witness-evidence`,
-			Says: []string{`peer witness "did:web:ada.example" does not count: its own Receipt: https://ada.example/oap-conformance-receipt.json: answered 404`}},
+			Want:  peers("nova", "error too-few-witnesses", "warning witness-evidence"),
+			Says:  []string{`peer witness "did:web:ada.example" does not count: its own Receipt: https://ada.example/oap-conformance-receipt.json: answered 404`}},
 		{Name: "one, new holder",
 			World: base + one + `web:
   - {edit: "https://nova.example/.well-known/did.json", to: "https://ada.example/.well-known/did.json", replace: {nova.example: ada.example}}
 `,
-			Want: `
-implementations/nova.json:6:3: error: peer-witnesses: too-few-witnesses
-implementations/nova.json:7:3: warning: peer-witnesses: witness-receipt`},
+			Want: peers("nova", "error too-few-witnesses", "warning witness-receipt")},
 		// its URL serves other bytes (a renewal on the way), answers otherwise than 200, or not
 		{Name: "one, receipt renewed",
 			World: base + one + `web:
   - {edit: "https://ada.example/oap-conformance-receipt.json", set: {/receipt_id: "urn:oap:conformance:next"}}
 `,
-			Want: `
-implementations/nova.json:6:3: inconclusive: peer-witnesses: witness-open
-implementations/nova.json:7:3: warning: peer-witnesses: witness-evidence`,
+			Want: peers("nova", "inconclusive witness-open", "warning witness-evidence"),
 			Says: []string{`did:web:ada.example: its own Receipt: the served bytes have SHA-256 `,
 				`fix: have the witness fix it, or have another sign`}},
 		{Name: "one, receipt 503", World: base + one + receipt503,
-			Want: `
-implementations/nova.json:6:3: inconclusive: peer-witnesses: witness-open
-implementations/nova.json:7:3: warning: peer-witnesses: witness-evidence`},
+			Want: peers("nova", "inconclusive witness-open", "warning witness-evidence")},
 		{Name: "one, did 503",
 			World: base + one + `web: [{url: "https://ada.example/.well-known/did.json", status: 503, header: {retry-after: "3600"}}]`,
-			Want: `
-implementations/nova.json:6:3: inconclusive: peer-witnesses: witness-open
-implementations/nova.json:7:3: warning: peer-witnesses: witness-evidence`,
-			Says: []string{`(?s)fix: try again after 2026-06-01T13:00:00Z.*fix: try again after 2026-06-01T13:00:00Z`}},
+			Want:  peers("nova", "inconclusive witness-open", "warning witness-evidence"),
+			Says:  []string{`(?s)fix: try again after 2026-06-01T13:00:00Z.*fix: try again after 2026-06-01T13:00:00Z`}},
 		// if two documents cannot be fetched, the finding names the first
 		{Name: "one, did and receipt 503",
 			World: base + one + receipt503 + `  - {url: "https://ada.example/.well-known/did.json", status: 503}
 `,
-			Want: `
-implementations/nova.json:6:3: inconclusive: peer-witnesses: witness-open
-implementations/nova.json:7:3: warning: peer-witnesses: witness-evidence`,
+			Want: peers("nova", "inconclusive witness-open", "warning witness-evidence"),
 			Says: []string{`did:web:ada.example: its own DID Document: `}},
 		// a document that cannot be had decides nothing where another witness counts
 		{Name: "two, receipt 503",
@@ -138,9 +121,7 @@ pr: [{listing: nova, level: L4, witness: [{slug: dan, key: spare}]}]
 			World: base + `pr:
   - {listing: nova, level: L4, witness: [ada], tamper: {set: {/peer_witnesses/0/signature: ""}}}
 ` + receipt503,
-			Want: `
-implementations/nova.json:6:3: inconclusive: peer-witnesses: witness-open
-implementations/nova.json:7:3: warning: peer-witnesses: witness-evidence`},
+			Want: peers("nova", "inconclusive witness-open", "warning witness-evidence")},
 		// who stands there twice with one good signature and one bad: the bad one is an error
 		{Name: "twice one bad", World: base, PR: "{listing: nova, level: L4, witness: [ada, {slug: ada, key: other}]}",
 			Want: `implementations/nova.json:7:3: error: peer-witnesses: witness-signature`},

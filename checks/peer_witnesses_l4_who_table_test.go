@@ -1,6 +1,8 @@
 package checks_test
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/checktest"
@@ -45,15 +47,13 @@ func TestPeerWitnessesL4Who(t *testing.T) {
 		// at L5 by a Receipt that claims L1 only; at a variant of L5 by one that claims L5; by one without an end
 		{Name: "L5 by a Receipt of L1",
 			World: base + "  - {listing: odd, level: L5, witness: [ada], receipt: {set: {/claimed_levels: [L1]}}}",
-			PR:    "{listing: nova, level: L4, witness: [odd]}", Want: `
-implementations/nova.json:6:3: error: peer-witnesses: too-few-witnesses
-implementations/nova.json:7:3: warning: peer-witnesses: witness-level`,
-			Says: []string{`its own Receipt does not claim L5`}},
+			PR:    "{listing: nova, level: L4, witness: [odd]}",
+			Want:  peers("nova", "error too-few-witnesses", "warning witness-level"),
+			Says:  []string{`its own Receipt does not claim L5`}},
 		{Name: "L4 by a Receipt of L5",
 			World: base + "  - {listing: odd, level: L4, witness: [ada], receipt: {set: {/claimed_levels: [L5]}}}",
-			PR:    "{listing: nova, level: L4, witness: [odd]}", Want: `
-implementations/nova.json:6:3: error: peer-witnesses: too-few-witnesses
-implementations/nova.json:7:3: warning: peer-witnesses: witness-level`},
+			PR:    "{listing: nova, level: L4, witness: [odd]}",
+			Want:  peers("nova", "error too-few-witnesses", "warning witness-level")},
 		{Name: "L5 with a suffix by a Receipt of L5",
 			World: base + "  - {listing: odd, level: L5-ORG, witness: [ada], receipt: {set: {/claimed_levels: [L5]}}}",
 			PR:    "{listing: nova, level: L4, witness: [odd]}", Want: `pass`},
@@ -61,18 +61,13 @@ implementations/nova.json:7:3: warning: peer-witnesses: witness-level`},
 			World: base + "  - {listing: odd, level: L4, witness: [ada], receipt: {delete: [/validity/not_after]}}",
 			PR:    "{listing: nova, level: L4, witness: [odd]}", Want: `pass`},
 		{Name: "by l3", World: base + "  - {listing: low, level: L3}", PR: "{listing: nova, level: L4, witness: [low]}",
-			Want: `
-implementations/nova.json:6:3: error: peer-witnesses: too-few-witnesses
-implementations/nova.json:7:3: warning: peer-witnesses: witness-not-listed`},
+			Want: peers("nova", "error too-few-witnesses", "warning witness-not-listed")},
 		{Name: "by stranger", World: base,
-			PR: "{publish: stranger, level: L4, witness: [ada]}, {listing: nova, level: L4, witness: [stranger]}",
-			Want: `
-implementations/nova.json:6:3: error: peer-witnesses: too-few-witnesses
-implementations/nova.json:7:3: warning: peer-witnesses: witness-not-listed`},
+			PR:   "{publish: stranger, level: L4, witness: [ada]}, {listing: nova, level: L4, witness: [stranger]}",
+			Want: peers("nova", "error too-few-witnesses", "warning witness-not-listed")},
 		{Name: "by newcomer", World: base,
-			PR: "{listing: mate, level: L4, witness: [ada]}, {listing: nova, level: L4, witness: [mate]}", Want: `
-implementations/nova.json:6:3: error: peer-witnesses: too-few-witnesses
-implementations/nova.json:7:3: warning: peer-witnesses: witness-not-listed`},
+			PR:   "{listing: mate, level: L4, witness: [ada]}, {listing: nova, level: L4, witness: [mate]}",
+			Want: peers("nova", "error too-few-witnesses", "warning witness-not-listed")},
 		// an entry in peer-witnesses/ makes nobody a witness: there is none for whom there is no listing
 		{Name: "by directory",
 			World: base + `pr:
@@ -105,9 +100,8 @@ implementations/nova.json:7:3: warning: peer-witnesses: witness-expired
 registry: notice: revocations: not-in-force`},
 		{Name: "by provisional",
 			World: base + "  - {listing: pro, level: L4, witness: [ada], provisional: true, registered: -5d}",
-			PR:    "{listing: nova, level: L4, witness: [pro]}", Want: `
-implementations/nova.json:6:3: error: peer-witnesses: too-few-witnesses
-implementations/nova.json:7:3: warning: peer-witnesses: witness-provisional`},
+			PR:    "{listing: nova, level: L4, witness: [pro]}",
+			Want:  peers("nova", "error too-few-witnesses", "warning witness-provisional")},
 		// a revoked one, revoked in base or by this pull request
 		{Name: "revoked, one",
 			World: base + `  - {revoke: ada}
@@ -116,9 +110,8 @@ implementations/nova.json:7:3: warning: peer-witnesses: witness-provisional`},
 implementations/nova.json:6:3: error: peer-witnesses: too-few-witnesses
 implementations/nova.json:7:3: warning: peer-witnesses: witness-revoked
 registry: notice: revocations: not-in-force`},
-		{Name: "revoked here", World: base, PR: "{revoke: ada}, {listing: nova, level: L4, witness: [ada]}", Want: `
-implementations/nova.json:6:3: error: peer-witnesses: too-few-witnesses
-implementations/nova.json:7:3: warning: peer-witnesses: witness-revoked`},
+		{Name: "revoked here", World: base, PR: "{revoke: ada}, {listing: nova, level: L4, witness: [ada]}",
+			Want: peers("nova", "error too-few-witnesses", "warning witness-revoked")},
 		// a revocation of an earlier Receipt takes nothing from the witness
 		{Name: "revoked before, one",
 			World: base + `  - {commit: List}
@@ -136,18 +129,15 @@ implementations/nova.json:7:3: warning: peer-witnesses: witness-revoked
 implementations/odd.json:2:3: warning: layout: slug-mismatch
 registry: notice: revocations: not-in-force`},
 		// the candidate itself, on its renewal, also in another spelling of its DID
-		{Name: "by itself", World: base, PR: "{reissue: ada, witness: [ada]}", Want: `
-implementations/ada.json:6:3: error: peer-witnesses: too-few-witnesses
-implementations/ada.json:7:3: warning: peer-witnesses: witness-is-candidate`},
+		{Name: "by itself", World: base, PR: "{reissue: ada, witness: [ada]}",
+			Want: peers("ada", "error too-few-witnesses", "warning witness-is-candidate")},
 		{Name: "by itself spelt", World: base,
-			PR: `{reissue: ada, witness: [{slug: ada, did: "did:web:ada.example."}]}`, Want: `
-implementations/ada.json:6:3: error: peer-witnesses: too-few-witnesses
-implementations/ada.json:7:3: warning: peer-witnesses: witness-is-candidate`},
+			PR:   `{reissue: ada, witness: [{slug: ada, did: "did:web:ada.example."}]}`,
+			Want: peers("ada", "error too-few-witnesses", "warning witness-is-candidate")},
 		// one that has the candidate's key, or one of its keys beside its own
 		{Name: "by twin", World: base + "  - {listing: twin, level: L4, witness: [ada], key: nova}",
-			PR: "{listing: nova, level: L4, witness: [twin]}", Want: `
-implementations/nova.json:6:3: error: peer-witnesses: too-few-witnesses
-implementations/nova.json:7:3: warning: peer-witnesses: witness-key-shared`},
+			PR:   "{listing: nova, level: L4, witness: [twin]}",
+			Want: peers("nova", "error too-few-witnesses", "warning witness-key-shared")},
 		// the same key, behind another that its type does not use
 		{Name: "by twin with a decoy",
 			World: base + `  - listing: twin
@@ -159,9 +149,7 @@ implementations/nova.json:7:3: warning: peer-witnesses: witness-key-shared`},
       set: {/verificationMethod/0/publicKeyJwk: {kty: OKP, crv: Ed25519, x: $jwk(decoy)}}
 pr: [{listing: nova, level: L4, witness: [twin]}]
 `,
-			Want: `
-implementations/nova.json:6:3: error: peer-witnesses: too-few-witnesses
-implementations/nova.json:7:3: warning: peer-witnesses: witness-key-shared`},
+			Want: peers("nova", "error too-few-witnesses", "warning witness-key-shared")},
 		// a witness whose key is published may be anybody
 		{Name: "by one with a published key",
 			World: base + `pr: [{listing: nova, level: L4, witness: [ada, bob]}]
@@ -181,24 +169,17 @@ pr:
     did_document:
       set: {/verificationMethod/-: {id: "#2", type: JsonWebKey2020, controller: "did:web:nova.example", publicKeyJwk: {kty: OKP, crv: Ed25519, x: $jwk(shared)}}}
 `,
-			Want: `
-implementations/nova.json:6:3: error: peer-witnesses: too-few-witnesses
-implementations/nova.json:7:3: warning: peer-witnesses: witness-key-shared`},
+			Want: peers("nova", "error too-few-witnesses", "warning witness-key-shared")},
 		// a did:key cannot witness, nor what is no DID
 		{Name: "by key", World: base + "  - {listing: kay, did: key, level: L4, witness: [ada]}",
-			PR: "{listing: nova, level: L4, witness: [kay]}", Want: `
-implementations/nova.json:6:3: error: peer-witnesses: too-few-witnesses
-implementations/nova.json:7:3: warning: peer-witnesses: witness-not-web`},
+			PR:   "{listing: nova, level: L4, witness: [kay]}",
+			Want: peers("nova", "error too-few-witnesses", "warning witness-not-web")},
 		{Name: "by nobody", World: base, PR: "{listing: nova, level: L4, witness: [{slug: ada, did: somebody}]}",
-			Want: `
-implementations/nova.json:6:3: error: peer-witnesses: too-few-witnesses
-implementations/nova.json:7:3: warning: peer-witnesses: witness-not-web`},
+			Want: peers("nova", "error too-few-witnesses", "warning witness-not-web")},
 		// a signature of another algorithm
 		{Name: "other algorithm",
 			World: base + `pr: [{listing: nova, level: L4, witness: [{slug: ada, alg: ES256}]}]`,
-			Want: `
-implementations/nova.json:6:3: error: peer-witnesses: too-few-witnesses
-implementations/nova.json:7:3: warning: peer-witnesses: witness-algorithm`},
+			Want:  peers("nova", "error too-few-witnesses", "warning witness-algorithm")},
 	})
 }
 
@@ -207,16 +188,14 @@ func TestAttackWitness(t *testing.T) {
 	checktest.Run(t, []checktest.Case{
 		// a witness that vouches under the DID with a fragment, or as a did:key; in capitals it is the same DID
 		{Name: "fragment", Base: "{listing: ada, level: L4, witness: [bob]}, {listing: bob, level: L4, witness: [ada]}",
-			PR: `{listing: nova, level: L4, witness: [{slug: ada, did: "did:web:ada.example#key-1"}]}`, Want: `
-implementations/nova.json:6:3: error: peer-witnesses: too-few-witnesses
-implementations/nova.json:7:3: warning: peer-witnesses: witness-not-web`},
+			PR:   `{listing: nova, level: L4, witness: [{slug: ada, did: "did:web:ada.example#key-1"}]}`,
+			Want: peers("nova", "error too-few-witnesses", "warning witness-not-web")},
 		{Name: "case", Base: "{listing: ada, level: L4, witness: [bob]}, {listing: bob, level: L4, witness: [ada]}",
 			PR: `{listing: nova, level: L4, witness: [{slug: ada, did: "did:web:ADA.example"}]}`, Want: `pass`},
 		{Name: "key",
 			Base: "{listing: ada, level: L4, witness: [bob], did: key}, {listing: bob, level: L4, witness: [ada]}",
-			PR:   "{listing: nova, level: L4, witness: [ada]}", Want: `
-implementations/nova.json:6:3: error: peer-witnesses: too-few-witnesses
-implementations/nova.json:7:3: warning: peer-witnesses: witness-not-web`},
+			PR:   "{listing: nova, level: L4, witness: [ada]}",
+			Want: peers("nova", "error too-few-witnesses", "warning witness-not-web")},
 		// a signature made for another candidate's Receipt is copied
 		{Name: "copied", Base: "{listing: ada, level: L4, witness: [bob]}, {listing: bob, level: L4, witness: [ada]}",
 			PR:   "{listing: nova, level: L4, witness: [{slug: ada, key: mallory}]}",
@@ -230,9 +209,7 @@ pr: [{listing: nova, level: L4, witness: [ada]}]
 web:
   - {edit: "https://ada.example/.well-known/did.json", set: {/verificationMethod/-: {id: "did:web:ada.example#key-2", type: JsonWebKey2020, controller: "did:web:ada.example", publicKeyJwk: {kty: OKP, crv: Ed25519, x: "$jwk(nova)"}}}}
 `,
-			Want: `
-implementations/nova.json:6:3: error: peer-witnesses: too-few-witnesses
-implementations/nova.json:7:3: warning: peer-witnesses: witness-key-shared`},
+			Want: peers("nova", "error too-few-witnesses", "warning witness-key-shared")},
 		// a level beside the highest: L3 in the listing, L5 in the Receipt, so that no witness is asked for
 		{Name: "below", Base: "{listing: ada}",
 			PR:   "{listing: nova, level: L3, receipt: {set: {/claimed_levels: [L3, L5]}}}",
@@ -288,4 +265,14 @@ web: [{url: "https://cat.example/.well-known/did.json", status: 503}]
 `,
 			Want: `pass`},
 	})
+}
+
+// peers returns what peer-witnesses finds of a listing at its level and at its Receipt, each a severity and a code.
+func peers(slug, level, receipt string) string {
+	found := ""
+	for i, f := range []string{level, receipt} {
+		severity, code, _ := strings.Cut(f, " ")
+		found += fmt.Sprintf("implementations/%s.json:%d:3: %s: peer-witnesses: %s\n", slug, 6+i, severity, code)
+	}
+	return strings.TrimSpace(found)
 }

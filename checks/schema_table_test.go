@@ -595,9 +595,7 @@ pr: [{revoke: ada, revocation: {set: {/implementation: {did: "did:web:nova.examp
   - {listing: ada, level: L4, delete: [/conformance_receipt_sha256]}
 pr: [{listing: nova, level: L4, witness: [ada]}]
 `,
-			Want: `
-implementations/nova.json:6:3: inconclusive: peer-witnesses: witness-open
-implementations/nova.json:7:3: warning: peer-witnesses: witness-evidence`},
+			Want: peers("nova", "inconclusive witness-open", "warning witness-evidence")},
 		{Name: "level", Base: `{write: schemas/implementation.schema.json, text: "true"}, {listing: ada}`,
 			PR:   "{listing: nova, level: L4, set: {/conformance_level: [L4]}}",
 			Want: `implementations/nova.json:6:3: error: receipt-claims: no-such-level`},
