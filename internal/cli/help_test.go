@@ -12,7 +12,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/cli"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/cli/oapgate"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/cli/programs"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror"
@@ -43,16 +42,14 @@ func helpOf(t *testing.T, width int, env map[string]string, args ...string) stri
 	return out.String()
 }
 
-// TestHelpFits requires that no line of help, of explain and of a catalogue has over 80 columns, except examples, and
-// that help on a pipe is the same whatever the environment says about a terminal.
+// TestHelpFits requires that no line of help, of explain and of a catalogue has over 80 columns, and that help on a
+// pipe is the same whatever the environment says about a terminal.
 func TestHelpFits(t *testing.T) {
 	pages := 0
 	page := func(args ...string) {
 		pages++
 		text := helpOf(t, 0, nil, args...)
-		prose, examples, _ := strings.Cut(text, "\nExamples:\n")
-		_, flags, _ := strings.Cut(examples, "\n\n")
-		for line := range strings.Lines(prose + flags) {
+		for line := range strings.Lines(text) {
 			if strings.HasPrefix(line, "show: ") || strings.HasPrefix(line, "\t") { // a command, to be copied
 				continue
 			}
@@ -163,7 +160,11 @@ func TestHelpGroups(t *testing.T) {
 // name for it in capitals that its text explains.
 func TestHelpWords(t *testing.T) {
 	metavariable := regexp.MustCompile(`^@?[A-Z0-9]+([:=/|][A-Z0-9]+)*$`)
-	for _, c := range everyCommand(cli.Command(&oapgate.Program, frame.IO{})) {
+	var commands []*cobra.Command
+	for _, p := range programs.All {
+		commands = append(commands, everyCommand(cli.Command(p, frame.IO{}))...)
+	}
+	for _, c := range commands {
 		if n := len([]rune(c.Short)); n == 0 || n > 60 {
 			t.Errorf("%s: the short help has %d characters: %q", c.CommandPath(), n, c.Short)
 		}
