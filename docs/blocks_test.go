@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -14,76 +13,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/spf13/pflag"
 	"go.yaml.in/yaml/v4"
 
-	"github.com/openagentprotocol-OAP/oap-gate/internal/cli"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/cli/programs"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/needs"
 )
-
-var (
-	shownCall = regexp.MustCompile(
-		"(?m)(?:^ {4,}(?:[^`\n]*[ /])?|^exec |`)(oap-(?:gate|spec|conform))(?:@sha256:<digest[^>]*>)? +([a-z-][^\n`]*)")
-	stepArgs = regexp.MustCompile(`(?m)^ +args:() ([a-z].*)$`)
-	// What ends a command: the shell's, a comment, or a remark in a column of its own.
-	callEnds  = regexp.MustCompile(`  +|[|;&<>#)].*$|, .*$`)
-	notations = strings.NewReplacer("PROTOCOL", "oasis", "[", " ", "]", " ", "(", " ", "'", "", `"`, "", "${{ ", "", " }}", "")
-)
-
-// known parses a command's flags, and gives how many there are.
-func known(program, call string) (int, error) {
-	p, _ := programs.Of([]string{program})
-	root := cli.Command(p,
-		frame.IO{Stdout: io.Discard, Stderr: io.Discard, Getenv: func(string) string { return "" }})
-	c, rest, err := root.Find(strings.Fields(call))
-	if err != nil {
-		return 0, err
-	}
-	if c == root && len(rest) > 0 && !strings.HasPrefix(rest[0], "-") {
-		return 0, fmt.Errorf("no command %q", rest[0])
-	}
-	if err = c.ParseFlags(rest); errors.Is(err, pflag.ErrHelp) {
-		err = nil
-	}
-	return strings.Count(call, " --"), err
-}
-
-// TestCallsOfThePages checks that each call of the program on a page or in a workflow names commands and flags that
-// exist.
-func TestCallsOfThePages(t *testing.T) {
-	pages, err := filepath.Glob("*.md")
-	must.OK(t, err)
-	workflows, err := filepath.Glob("workflows/*.yml")
-	must.OK(t, err)
-	calls, flags := 0, 0
-	for _, name := range append(append(pages, "../README.md"), workflows...) {
-		text := strings.ReplaceAll(page(t, name), "\\\n", " ")
-		found := shownCall.FindAllStringSubmatch(text, -1)
-		if filepath.Ext(name) == ".yml" {
-			found = stepArgs.FindAllStringSubmatch(text, -1)
-		}
-		for _, m := range found {
-			call := m[2]
-			if at := callEnds.FindStringIndex(call); at != nil {
-				call = call[:at[0]]
-			}
-			if call = notations.Replace(call); strings.TrimSpace(call) == "" {
-				continue
-			}
-			n, err := known(m[1], call)
-			if err != nil {
-				t.Errorf("%s: %s %s: %v", name, m[1], m[2], err)
-			}
-			calls, flags = calls+1, flags+n
-		}
-	}
-	if calls < 90 || flags < 80 {
-		t.Errorf("%d calls with %d flags found", calls, flags)
-	}
-}
 
 // TestUsesOfTheAction reads the workflow of README.md and the steps of action.md, which check out as the workflows do,
 // and holds the image's build to the arguments that the Dockerfile takes.

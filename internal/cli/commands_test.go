@@ -201,7 +201,7 @@ func shownTexts(t *testing.T) map[string]string {
 		must.OK(t, err)
 		for _, file := range files {
 			if filepath.Base(file) != "CHANGELOG.md" { // which says what commands were called
-				all[file] = textOf(t, file)
+				all[file] = strings.ReplaceAll(textOf(t, file), "\\\n", " ")
 			}
 		}
 	}
