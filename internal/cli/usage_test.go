@@ -24,24 +24,14 @@ import (
 // whole is what stands on stderr where the program could not run: pairs of an error and its fix.
 var whole = regexp.MustCompile(`^(error: .+\nfix: .+\n)*$`)
 
-// TestHelp checks that each command that does something has an example, and that explain says six things at least of
-// each check that its list names.
-func TestHelp(t *testing.T) {
+// TestExplain checks that explain says six things at least of each check that its list names.
+func TestExplain(t *testing.T) {
 	told := func(args ...string) string {
 		code, out := clitest.Program(t, args...)
 		if code != 0 {
 			t.Fatalf("%q: exit status %d and\n%s", args, code, out)
 		}
 		return out
-	}
-	var commands []*cobra.Command
-	for _, p := range programs.All {
-		commands = append(commands, everyCommand(cli.Command(p, frame.IO{}))...)
-	}
-	for _, c := range commands {
-		if c.HasParent() && c.Parent().Name() != "completion" && !c.HasExample() && !c.HasSubCommands() {
-			t.Errorf("%s has no example", c.CommandPath())
-		}
 	}
 	listed := regexp.MustCompile(`(?m)^([A-Za-z][A-Za-z0-9.-]*) `)
 	var checks [][2]string // program and id
@@ -70,8 +60,8 @@ func TestHelp(t *testing.T) {
 			t.Errorf("%s: the subjects are %q, want %q", p.Name, names, want)
 		}
 	}
-	if len(commands) < 20 || len(checks) < 100 {
-		t.Errorf("%d commands and %d checks are listed, want all", len(commands), len(checks))
+	if len(checks) < 100 {
+		t.Errorf("%d checks are listed; expected all", len(checks))
 	}
 	said := regexp.MustCompile(`(?m)^(requires|cites|judges|network|why|fix):`)
 	for _, c := range checks {
