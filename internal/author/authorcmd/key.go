@@ -13,6 +13,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/openagentprotocol-OAP/oap-gate/checks"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/author/listing"
@@ -93,6 +94,12 @@ With --origin it makes the key of a registry's log instead, and prints the verif
 		},
 	}
 	c.Flags().StringVar(&origin, "origin", "", "origin `NAME`; the key is that of a log with this name")
+	c.Flags().SetNormalizeFunc(func(_ *pflag.FlagSet, name string) pflag.NormalizedName {
+		if name == "log" { // the flag's former name, in the scripts of those who run a log
+			name = "origin"
+		}
+		return pflag.NormalizedName(name)
+	})
 	return c
 }
 
