@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"context"
 	"io/fs"
-	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -26,7 +25,7 @@ const (
 // LF taken as LF; in a directory of more than 10,000 files only the former. They are in path order, at most 1,000. The
 // result only serves for a notice: a directory that cannot be read has none.
 func Uncommitted(ctx context.Context, r *registry.Repository) []string {
-	head, err := headOf(ctx, r)
+	head, err := r.Tree(ctx, "HEAD")
 	if err != nil || r.Store().Worktree() == "" {
 		return nil
 	}
@@ -37,35 +36,18 @@ func Uncommitted(ctx context.Context, r *registry.Repository) []string {
 	defer root.Close()
 	var paths []string
 	for _, k := range registry.DataKinds {
-		named := len(paths)
-		err := onDisk(r, root, k, head, func(path string) bool {
+		for path := range onDisk(ctx, r, root, k, head) {
 			paths = append(paths, strings.ToValidUTF8(path, "\uFFFD"))
-			return ctx.Err() == nil && len(paths) < maxUncommitted
-		})
-		if err != nil {
-			paths = paths[:named]
-		}
-		if len(paths) == maxUncommitted {
-			break
 		}
 	}
 	slices.Sort(paths)
-	return paths
+	return paths[:min(len(paths), maxUncommitted)]
 }
 
-// headOf returns the tree of HEAD.
-func headOf(ctx context.Context, r *registry.Repository) (*registry.Tree, error) {
-	head, err := r.Resolve("HEAD")
-	if err != nil {
-		return nil, err
-	}
-	return r.Tree(ctx, head)
-}
-
-// onDisk yields the records of a kind on disk that a tree does not have so.
-func onDisk(r *registry.Repository, root *os.Root, k registry.Kind, head *registry.Tree,
-	yield func(path string) bool) error {
-	files := map[string]bool{}
+// onDisk returns the records of a kind on disk that a tree does not have so, nil if that cannot be read.
+func onDisk(ctx context.Context, r *registry.Repository, root *os.Root, k registry.Kind,
+	head *registry.Tree) map[string]bool {
+	files := map[string]bool{} // whether each is a regular file
 	err := fs.WalkDir(root.FS(), k.Directory(), func(path string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
@@ -78,25 +60,18 @@ func onDisk(r *registry.Repository, root *os.Root, k registry.Kind, head *regist
 		return nil
 	})
 	if err != nil {
-		return err
+		return nil
 	}
 	few := len(files) <= maxCompared
 	for e, err := range head.Entries(k) {
-		if err != nil {
-			return err
-		}
-		regular, found := files[e.Path]
-		delete(files, e.Path)
-		if found && few && !(regular && sameText(r, root, e)) && !yield(e.Path) {
+		if err != nil || ctx.Err() != nil {
 			return nil
 		}
-	}
-	for _, path := range slices.Sorted(maps.Keys(files)) {
-		if !yield(path) {
-			return nil
+		if regular, found := files[e.Path]; found && (!few || regular && sameText(r, root, e)) {
+			delete(files, e.Path)
 		}
 	}
-	return nil
+	return files
 }
 
 // sameText reports whether a file on disk has the text of an entry, CR LF taken as LF.
