@@ -10,7 +10,7 @@ import (
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/cli"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/cli/oapgate"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/conformance/aaep"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/conformance/aaep/client"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/fixture"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/gittest"
@@ -135,7 +135,7 @@ func TestConformancePage(t *testing.T) {
 		}
 	}
 	scenarios := regexp.MustCompile(`(?m)^    # scenarios.yml(?:.*\n    )*.*\n`).FindString(text)
-	if all, err := aaep.ReadScenarios("scenarios.yml", []byte(strings.ReplaceAll(scenarios, "\n    ",
+	if all, err := client.ReadScenarios("scenarios.yml", []byte(strings.ReplaceAll(scenarios, "\n    ",
 		"\n"))); err != nil || len(all) != 7 {
 		t.Errorf("%d scenarios, %v", len(all), err)
 	}

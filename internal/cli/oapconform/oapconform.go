@@ -9,6 +9,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/docs/schemas"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/cli/table"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/conformance/aaep"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/conformance/aaep/client"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/conformance/conformancecmd"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/conformance/oasis"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/conformance/opengap"
@@ -56,7 +57,7 @@ exit status: 0 pass, 1 a check failed, 2 could not run, 3 inconclusive`,
 	Schemas:   slices.Concat(aaep.Schemas, []string{"report", "bundle"}),
 	OwnSchema: func(name string) []byte { return aaep.Schema(name, schemas.ID(name)) },
 	Words: map[string][]string{
-		"layout":      {aaep.LayoutSpec, aaep.LayoutReference},
+		"layout":      {client.LayoutSpec, client.LayoutReference},
 		"dialect":     {opengap.Auto, opengap.Dialect04, opengap.Dialect01},
 		"recommended": {"error", "warn"},
 	},

@@ -17,20 +17,20 @@ var Schemas = []string{"aaep-event", "aaep-reply", "aaep-subscription", "aaep-ma
 // Schema returns the JSON Schema of that name, with that identifier, or nil if the name is unknown. It follows the
 // tables of members, and requires of one message what the checks aaep-envelope and aaep-schema require.
 func Schema(name, id string) []byte {
-	var of object
+	var of Object
 	title := ""
 	switch name {
 	case "aaep-event":
 		of, title = envelopeSchema(), "An event of AAEP"
-		of["allOf"] = append(byType(coreTable, coreNames), object{
-			"if": ofType(coreNames(coreTable...)), "then": shapes()[everyCore].Schema()})
+		of["allOf"] = append(byType(coreTable, coreNames), Object{
+			"if": ofType(coreNames(coreTable...)), "then": Shapes()[EveryCore].Schema()})
 	case "aaep-reply":
 		of, title = oneOfTypes(replyTable), "A reply of a subscriber of AAEP"
 	case "aaep-subscription":
 		of, title = oneOfTypes(subscriptionTable), "A message of a subscription of AAEP"
 	case "aaep-manifest":
-		of, title = shapes()[producerManifest].Schema(), "The manifest of a producer of AAEP"
-		of["properties"].(object)["type"] = typeOf(coreNames(manifestTable...))
+		of, title = Shapes()[ProducerManifest].Schema(), "The manifest of a producer of AAEP"
+		of["properties"].(Object)["type"] = typeOf(coreNames(manifestTable...))
 	default:
 		return nil
 	}
@@ -46,8 +46,8 @@ func Schema(name, id string) []byte {
 }
 
 // envelopeSchema returns the schema of what every event has.
-func envelopeSchema() object {
-	properties, required := object{}, []string{}
+func envelopeSchema() Object {
+	properties, required := Object{}, []string{}
 	for _, row := range envelopeTable() {
 		of := maps.Clone(row.schema)
 		of["description"] = row.words
@@ -55,7 +55,7 @@ func envelopeSchema() object {
 			required = append(required, row.name)
 		}
 	}
-	return object{"type": "object", "properties": properties, "required": required}
+	return Object{"type": "object", "properties": properties, "required": required}
 }
 
 // bareNames returns the spellings of types that are in no namespace.
@@ -68,19 +68,19 @@ func bareNames(types ...messageType) []string {
 }
 
 // oneOfTypes returns the schema of an object of one of some types.
-func oneOfTypes(types []messageType) object {
-	return object{"type": "object", "required": []string{"type"},
-		"properties": object{"type": typeOf(bareNames(types...))}, "allOf": byType(types, bareNames)}
+func oneOfTypes(types []messageType) Object {
+	return Object{"type": "object", "required": []string{"type"},
+		"properties": Object{"type": typeOf(bareNames(types...))}, "allOf": byType(types, bareNames)}
 }
 
 // typeOf returns the schema of the member type of a message of these types.
-func typeOf(names []string) object {
-	return object{"enum": names, "description": "type of the message"}
+func typeOf(names []string) Object {
+	return Object{"enum": names, "description": "type of the message"}
 }
 
 // ofType returns the condition that an object has one of some types.
-func ofType(names []string) object {
-	return object{"properties": object{"type": object{"enum": names}},
+func ofType(names []string) Object {
+	return Object{"properties": Object{"type": Object{"enum": names}},
 		"required": []string{"type"}}
 }
 
@@ -88,7 +88,7 @@ func ofType(names []string) object {
 func byType(types []messageType, spelled func(...messageType) []string) []any {
 	var all []any
 	for _, m := range types {
-		all = append(all, object{"if": ofType(spelled(m)), "then": shapes()[m.name].Schema()})
+		all = append(all, Object{"if": ofType(spelled(m)), "then": Shapes()[m.name].Schema()})
 	}
 	return all
 }
@@ -111,25 +111,25 @@ func MemberRows(check string) []MemberRow {
 		}
 		rows = append(rows, MemberRow{message, member, need, words})
 	}
-	if check == "" || check == envelope.ID {
+	if check == "" || check == Envelope.ID {
 		for _, row := range envelopeTable() {
 			add("every event", row.name, row.required, row.words)
 		}
 	}
 	for _, t := range []struct {
-		of    *rule
+		of    *Rule
 		types []messageType
 	}{
-		{schema, append(slices.Clone(coreTable), summaryTable)}, {handshake, subscriptionTable},
-		{handshake, replyTable}, {handshake, []messageType{{name: capabilitiesName}}}, {liveManifest, manifestTable},
+		{MemberSchema, append(slices.Clone(coreTable), summaryTable)}, {Handshake, subscriptionTable},
+		{Handshake, replyTable}, {Handshake, []messageType{{name: CapabilitiesName}}}, {LiveManifest, manifestTable},
 	} {
 		for _, m := range t.types {
 			if check != "" && check != t.of.ID {
 				continue
 			}
-			shapes()[m.name].Each(func(path string, of *form.Shape) bool {
+			Shapes()[m.name].Each(func(path string, of *form.Shape) bool {
 				add(m.name, path, of.Required(), of.String())
-				return strings.HasSuffix(path, capabilitiesName) // which are rows of their own
+				return strings.HasSuffix(path, CapabilitiesName) // which are rows of their own
 			})
 		}
 	}

@@ -12,40 +12,40 @@ func Example(level int) []byte {
 	const wanted = `{"max_events_per_second":2,"languages":["en-US"],"supports_confirmation_reply":true,` +
 		`"supports_clarification_reply":true,"coalesce_boundaries":["sentence","completion"]}`
 	if level >= 3 {
-		e.send(subscriber, `"type":"subscription.request","aaep_version":"1.0.0","subscriber_id":"example-reader",`+
+		e.send(Subscriber, `"type":"subscription.request","aaep_version":"1.0.0","subscriber_id":"example-reader",`+
 			`"capabilities":%s`, wanted)
-		e.send(producer, `"type":"subscription.accepted","subscription_id":"sub_1","aaep_version":"1.0.0",`+
+		e.send(Producer, `"type":"subscription.accepted","subscription_id":"sub_1","aaep_version":"1.0.0",`+
 			`"producer":{"agent_id":"example-bank"},"honored_capabilities":%s,`+
 			`"manifest_uri":"https://bank.example/.well-known/aaep-manifest.json"`, wanted)
 	}
-	e.emit(sessionStarted, `"summary_normal":"The bank helper is working."`)
+	e.emit(SessionStarted, `"summary_normal":"The bank helper is working."`)
 	e.state("idle", "thinking")
 	e.state("thinking", "calling_tool")
-	e.emit(toolInvoked, `"tool":"accounts.read","tool_call_id":"call_1","irreversible":false,"risk_level":"low",`+
+	e.emit(ToolInvoked, `"tool":"accounts.read","tool_call_id":"call_1","irreversible":false,"risk_level":"low",`+
 		`"summary_normal":"Reading your accounts."`)
-	e.emit(toolCompleted, `"tool":"accounts.read","tool_call_id":"call_1","status":"success"`)
+	e.emit(ToolCompleted, `"tool":"accounts.read","tool_call_id":"call_1","status":"success"`)
 	if level >= 2 {
 		e.state("calling_tool", "awaiting_input")
-		e.emit(awaitingConfirmation, `"urgency":"critical","action":"Transfer 100 EUR to savings",`+
+		e.emit(AwaitingConfirmation, `"urgency":"critical","action":"Transfer 100 EUR to savings",`+
 			`"consequence":"The bank transfers the amount at once.","reply_token":"rpl_1","timeout_seconds":60,`+
 			`"default_decision":"reject","risk_level":"high","irreversible":true,`+
 			`"summary_normal":"Transfer 100 EUR to savings?"`)
-		e.send(subscriber, `"type":"confirmation.reply","reply_token":"rpl_1","subscription_id":"sub_1",`+
+		e.send(Subscriber, `"type":"confirmation.reply","reply_token":"rpl_1","subscription_id":"sub_1",`+
 			`"timestamp":"%s","decision":"accept"`, e.now())
 		e.state("awaiting_input", "calling_tool")
-		e.emit(toolInvoked, `"tool":"transfer.send","tool_call_id":"call_2","irreversible":true,"risk_level":"high",`+
+		e.emit(ToolInvoked, `"tool":"transfer.send","tool_call_id":"call_2","irreversible":true,"risk_level":"high",`+
 			`"summary_normal":"Transferring 100 EUR to savings."`)
-		e.emit(toolCompleted, `"tool":"transfer.send","tool_call_id":"call_2","status":"success"`)
+		e.emit(ToolCompleted, `"tool":"transfer.send","tool_call_id":"call_2","status":"success"`)
 	}
 	e.state("calling_tool", "writing_output")
-	e.emit(outputStreaming, `"output_id":"out_1","chunk":"You have two accounts. ","position":0,"complete":false,`+
+	e.emit(OutputStreaming, `"output_id":"out_1","chunk":"You have two accounts. ","position":0,"complete":false,`+
 		`"coalesce_hint":"sentence"`)
-	e.emit(outputStreaming, `"output_id":"out_1","chunk":"All is well.","position":23,"complete":true,`+
+	e.emit(OutputStreaming, `"output_id":"out_1","chunk":"All is well.","position":23,"complete":true,`+
 		`"coalesce_hint":"completion"`)
 	e.state("writing_output", "thinking")
-	e.emit(sessionCompleted, `"summary_normal":"Done."`)
+	e.emit(SessionCompleted, `"summary_normal":"Done."`)
 	if level >= 3 {
-		e.send(subscriber, `"type":"subscription.close","subscription_id":"sub_1","reason_code":"subscriber_shutdown"`)
+		e.send(Subscriber, `"type":"subscription.close","subscription_id":"sub_1","reason_code":"subscriber_shutdown"`)
 	}
 	return e.lines.Bytes()
 }
@@ -71,12 +71,12 @@ func (e *example) send(from, format string, args ...any) {
 
 // emit writes an event of the session.
 func (e *example) emit(name, members string) {
-	e.send(producer, `"@context":"%s","type":"%s%s","event_id":"evt_%d","session_id":"sess_1","timestamp":"%s",`+
-		`"sequence_number":%d,"producer":{"agent_id":"example-bank"},%s`, contextURL, shortNamespace, name, e.events,
+	e.send(Producer, `"@context":"%s","type":"%s%s","event_id":"evt_%d","session_id":"sess_1","timestamp":"%s",`+
+		`"sequence_number":%d,"producer":{"agent_id":"example-bank"},%s`, ContextURL, ShortNamespace, name, e.events,
 		e.now(), e.events, members)
 	e.events++
 }
 
 func (e *example) state(from, to string) {
-	e.emit(stateChanged, fmt.Sprintf(`"from_state":"%s","to_state":"%s"`, from, to))
+	e.emit(StateChanged, fmt.Sprintf(`"from_state":"%s","to_state":"%s"`, from, to))
 }

@@ -11,25 +11,25 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
-// object is a JSON object.
-type object = map[string]any
+// Object is a JSON object.
+type Object = map[string]any
 
-func isObject(v any) bool { _, ok := v.(object); return ok }
+func IsObject(v any) bool { _, ok := v.(Object); return ok }
 
 // messageType is a type of message, without its namespace, and the table of its members: the checks, the JSON Schemas,
 // explain and the documentation follow it.
 type messageType struct{ name, table string }
 
-// hints are the values of coalesce_hint. Boundaries are compared without regard to case (5.4.4).
-var hints = []string{"none", "word", "sentence", "paragraph", "completion"}
+// Hints are the values of coalesce_hint. Boundaries are compared without regard to case (5.4.4).
+var Hints = []string{"none", "word", "sentence", "paragraph", "completion"}
 
 // isContext reports whether v is the protocol's context, or a list of texts that begins with it.
 func isContext(v any) bool {
 	list, ok := v.([]any)
 	if !ok {
-		return v == contextURL
+		return v == ContextURL
 	}
-	return len(list) > 0 && list[0] == contextURL && !slices.ContainsFunc(list, func(v any) bool {
+	return len(list) > 0 && list[0] == ContextURL && !slices.ContainsFunc(list, func(v any) bool {
 		_, isText := v.(string)
 		return !isText
 	})
@@ -59,7 +59,7 @@ type envelopeRow struct {
 	required   bool
 	words      string
 	holds      func(any) bool
-	schema     object
+	schema     Object
 }
 
 // envelopeTable are the members of every event.
@@ -79,12 +79,12 @@ sequence_number integer from 0 to 9007199254740992`)
 	pattern, _ := timestamp["pattern"].(string)
 	timestamp["pattern"] = strings.Replace(pattern, `(\.[0-9]+)?`, `(\.[0-9]{3}|\.[0-9]{6})?`, 1)
 	return []envelopeRow{
-		{"@context", "context", true, `"` + contextURL + `", or a list of texts that begins with it`, isContext,
-			object{"anyOf": []any{object{"const": contextURL}, object{"type": "array", "minItems": 1,
-				"prefixItems": []any{object{"const": contextURL}}, "items": object{"type": "string"}}}}},
+		{"@context", "context", true, `"` + ContextURL + `", or a list of texts that begins with it`, isContext,
+			Object{"anyOf": []any{Object{"const": ContextURL}, Object{"type": "array", "minItems": 1,
+				"prefixItems": []any{Object{"const": ContextURL}}, "items": Object{"type": "string"}}}}},
 		{"type", "type-unknown", true, "aaep: and a core type, or a type in a namespace of your own", isType,
-			object{"anyOf": []any{object{"enum": coreNames(coreTable...)}, object{"type": "string", "pattern": ":",
-				"not": object{"pattern": "^(" + shortNamespace + "|" + regexp.QuoteMeta(longNamespace) + ")"}}}}},
+			Object{"anyOf": []any{Object{"enum": coreNames(coreTable...)}, Object{"type": "string", "pattern": ":",
+				"not": Object{"pattern": "^(" + ShortNamespace + "|" + regexp.QuoteMeta(longNamespace) + ")"}}}}},
 		row("event_id", "event-id"), row("session_id", "session-id"),
 		{"timestamp", "timestamp", true, "an RFC 3339 time with an offset and no, three or six fraction digits",
 			isTimestamp, timestamp},
@@ -98,36 +98,36 @@ sequence_number integer from 0 to 9007199254740992`)
 func coreNames(types ...messageType) []string {
 	var names []string
 	for _, m := range types {
-		names = append(names, shortNamespace+m.name, longNamespace+m.name)
+		names = append(names, ShortNamespace+m.name, longNamespace+m.name)
 	}
 	return names
 }
 
 // coreTable are the core types, in the order of chapter 4. summary_normal is judged by a check of its own.
 var coreTable = []messageType{
-	{sessionStarted, "tools_available[] text"},
-	{sessionCompleted, "tools_available[] text"},
-	{sessionErrored, "error_category text one of transient permanent requires_user unknown required"},
-	{sessionCancelled, "cancelled_by text one of user producer timeout system required"},
-	{stateChanged, `
+	{SessionStarted, "tools_available[] text"},
+	{SessionCompleted, "tools_available[] text"},
+	{SessionErrored, "error_category text one of transient permanent requires_user unknown required"},
+	{SessionCancelled, "cancelled_by text one of user producer timeout system required"},
+	{StateChanged, `
 from_state text of 1 to 64 characters required
 to_state text of 1 to 64 characters required`},
-	{progressUpdated, "progress map required"},
-	{toolInvoked, `
+	{ProgressUpdated, "progress map required"},
+	{ToolInvoked, `
 tool text form ^[A-Za-z_][A-Za-z0-9_.-]{0,255}$ required
 irreversible boolean
 risk_level text one of low medium high
 tool_call_id text call_ and 1 to 64 letters or digits`},
-	{toolCompleted, `
+	{ToolCompleted, `
 tool text of 1 to 16384 characters required
 status text one of success error timeout required`},
-	{outputStreaming, `
+	{OutputStreaming, `
 chunk text of 0 to 16384 characters required
 position integer from 0 to 9007199254740992 required
 complete boolean required
 coalesce_hint text one of none word sentence paragraph completion
 output_id text out_ and 1 to 64 letters or digits`},
-	{awaitingConfirmation, `
+	{AwaitingConfirmation, `
 action text of 1 to 16384 characters required
 consequence text of 1 to 16384 characters required
 reply_token text rpl_ and 1 to 64 letters or digits required
@@ -135,21 +135,21 @@ timeout_seconds integer from 1 to 86400 required
 default_decision text one of accept reject required
 risk_level text one of low medium high
 irreversible boolean`},
-	{awaitingClarification, `
+	{AwaitingClarification, `
 question text of 1 to 16384 characters required
 reply_token text rpl_ and 1 to 64 letters or digits required
 timeout_seconds integer from 1 to 86400 required
 accepted_response_kinds list that is not empty
 accepted_response_kinds[] text one of freetext multiple_choice yes_no numeric`},
-	{handoffRequested, `
+	{HandoffRequested, `
 reason text of 1 to 16384 characters required
 target_kind text one of human specialist_agent escalation_queue required`},
 }
 
-// everyCore names the table of the members that every core event may have.
-const everyCore = "every core event"
+// EveryCore names the table of the members that every core event may have.
+const EveryCore = "every core event"
 
-var summaryTable = messageType{everyCore, `
+var summaryTable = messageType{EveryCore, `
 summary_terse text of 1 to 4096 characters
 summary_normal text of 1 to 16384 characters
 summary_detailed text of 1 to 16384 characters`}
@@ -162,18 +162,18 @@ timestamp text format time required`
 
 // replyTable are the answers of a subscriber.
 var replyTable = []messageType{
-	{confirmationReply, replyMembers + "\ndecision text one of accept reject required"},
-	{clarificationReply, replyMembers + "\nresponse text or boolean or number that is not empty required"},
+	{ConfirmationReply, replyMembers + "\ndecision text one of accept reject required"},
+	{ClarificationReply, replyMembers + "\nresponse text or boolean or number that is not empty required"},
 }
 
 // The messages of a subscription, and the manifest that a producer publishes.
 const (
-	subscriptionRequested    = "subscription.request"
-	subscriptionAccepted     = "subscription.accepted"
-	subscriptionRejected     = "subscription.rejected"
-	subscriptionRenegotiated = "subscription.renegotiate"
-	subscriptionClosed       = "subscription.close"
-	producerManifest         = "producer.manifest"
+	SubscriptionRequested    = "subscription.request"
+	SubscriptionAccepted     = "subscription.accepted"
+	SubscriptionRejected     = "subscription.rejected"
+	SubscriptionRenegotiated = "subscription.renegotiate"
+	SubscriptionClosed       = "subscription.close"
+	ProducerManifest         = "producer.manifest"
 )
 
 // capabilities are those of a request, of what is honored, and of a renegotiation (5.3.1).
@@ -195,8 +195,8 @@ cognitive_load text one of low medium high
 pace_wpm integer from 50 to 1000
 accept_signed_manifests_only boolean`
 
-// capabilitiesName is what both objects of capabilities end in, and what names their table.
-const capabilitiesName = "capabilities"
+// CapabilitiesName is what both objects of capabilities end in, and what names their table.
+const CapabilitiesName = "capabilities"
 
 // withCapabilities returns the rows of a required member that has capabilities.
 func withCapabilities(name string) string {
@@ -205,30 +205,30 @@ func withCapabilities(name string) string {
 
 // subscriptionTable are the messages of a negotiation. What a renegotiation leaves out of capabilities keeps its value.
 var subscriptionTable = []messageType{
-	{subscriptionRequested, `
+	{SubscriptionRequested, `
 aaep_version text that is not empty required
-subscriber_id text that is not empty required` + withCapabilities(capabilitiesName)},
-	{subscriptionAccepted, `
+subscriber_id text that is not empty required` + withCapabilities(CapabilitiesName)},
+	{SubscriptionAccepted, `
 subscription_id text sub_ and 1 to 64 letters or digits required
 aaep_version text that is not empty required
 producer map required
 producer.agent_id text that is not empty required` + withCapabilities("honored_capabilities") + `
 manifest_uri text of 1 to 16384 characters
 signed_manifest text that is not empty`},
-	{subscriptionRejected, `
+	{SubscriptionRejected, `
 reason_code text one of version_unsupported manifest_signature_required capabilities_incompatible rate_limit ` +
 		`authentication_required authorization_denied transport_unavailable unknown required
 reason_message text of 1 to 16384 characters required`},
-	{subscriptionRenegotiated, `
-subscription_id text sub_ and 1 to 64 letters or digits required` + withCapabilities(capabilitiesName)},
-	{subscriptionClosed, `
+	{SubscriptionRenegotiated, `
+subscription_id text sub_ and 1 to 64 letters or digits required` + withCapabilities(CapabilitiesName)},
+	{SubscriptionClosed, `
 subscription_id text sub_ and 1 to 64 letters or digits required
 reason_code text of 1 to 16384 characters required
 reason_message text of 0 to 16384 characters`},
 }
 
 // manifestTable is what a producer publishes of itself (5.10.1).
-var manifestTable = []messageType{{producerManifest, `
+var manifestTable = []messageType{{ProducerManifest, `
 agent_id text that is not empty required
 agent_name text that is not empty
 agent_version text that is not empty
@@ -245,9 +245,9 @@ default_verbosity text one of terse normal detailed
 max_concurrent_subscriptions integer from 1 to 9007199254740992
 contact text that is not empty`}}
 
-// shapes are the shapes of the tables, by their names.
-var shapes = sync.OnceValue(func() map[string]*form.Shape {
-	all := map[string]*form.Shape{capabilitiesName: form.Table("", capabilities)}
+// Shapes are the shapes of the tables, by their names.
+var Shapes = sync.OnceValue(func() map[string]*form.Shape {
+	all := map[string]*form.Shape{CapabilitiesName: form.Table("", capabilities)}
 	for _, m := range slices.Concat(coreTable, replyTable, subscriptionTable, manifestTable,
 		[]messageType{summaryTable}) {
 		all[m.name] = form.Table("", m.table)
@@ -255,10 +255,30 @@ var shapes = sync.OnceValue(func() map[string]*form.Shape {
 	return all
 })
 
-// judgeMembers checks the members of a message of a type, which of names in messages. Findings of members that are
+// JudgeMembers checks the members of a message of a type, which of names in messages. Findings of members that are
 // missing are at the object.
-func judgeMembers(check *rule, kind, of string, in object, say sayer) {
-	shapes()[kind].Judge(in, of, func(pointer, code, message, fix string) {
+func JudgeMembers(check *Rule, kind, of string, in Object, say func(check *Rule, severity verdict.Severity, pointer,
+	code, format string, args ...any) *verdict.Finding) {
+	Shapes()[kind].Judge(in, of, func(pointer, code, message, fix string) {
 		say(check, verdict.Error, pointer, code, "%s", message).Fix = fix
 	})
+}
+
+// JudgeEnvelope checks what every event has.
+func JudgeEnvelope(m *Message, say func(check *Rule, severity verdict.Severity, pointer, code, format string,
+	args ...any) *verdict.Finding) {
+	for _, row := range envelopeTable() {
+		v, there := m.Members[row.name]
+		switch {
+		case !there && row.required:
+			say(Envelope, verdict.Error, "", "missing-member", "%s is missing; expected %s", row.name,
+				row.words).WithFix("add %s: %s", row.name, row.words)
+		case row.name == "type" && m.Core != "" && v == m.Core:
+			say(Envelope, verdict.Error, "/type", row.code, "type is %s; expected %q", form.Show(v),
+				ShortNamespace+m.Core).WithFix("set type to %q", ShortNamespace+m.Core)
+		case there && !row.holds(v):
+			say(Envelope, verdict.Error, "/"+row.name, row.code, "%s is %s; expected %s", row.name, form.Show(v),
+				row.words).WithFix("set %s to %s", row.name, row.words)
+		}
+	}
 }

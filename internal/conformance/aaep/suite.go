@@ -28,7 +28,7 @@ type (
 		Failed          int         `json:"tests_failed"`
 		Skipped         int         `json:"tests_skipped"`
 		PassRate        float64     `json:"pass_rate"`
-		Metadata        object      `json:"metadata"`
+		Metadata        Object      `json:"metadata"`
 		Results         []suiteTest `json:"test_results"`
 		Failures        []suiteTest `json:"failures"`
 	}
@@ -52,9 +52,9 @@ var Format = report.Format{Name: "aaep", About: "the report of AAEP's own suite"
 // writeSuite writes that report. Times are the one by which the run was judged.
 func writeSuite(w *bufio.Writer, r *report.Counted, o report.Options) error {
 	at := r.EvaluatedAt.UTC().Format("2006-01-02T15:04:05.000Z")
-	all := suiteRun{SpecVersion: version, SuiteVersion: r.Tool.Version, Level: r.Level, Endpoint: endpoint(r.Report),
+	all := suiteRun{SpecVersion: Version, SuiteVersion: r.Tool.Version, Level: r.Level, Endpoint: endpoint(r.Report),
 		StartedAt: at, CompletedAt: at, Verdict: "PASS", Results: []suiteTest{}, Failures: []suiteTest{},
-		Metadata: object{"aaep_spec_version": version, "suite_version": r.Tool.Version, "tool": "oap-gate",
+		Metadata: Object{"aaep_spec_version": Version, "suite_version": r.Tool.Version, "tool": "oap-gate",
 			"tool_commit": r.Tool.Commit, "tool_verdict": string(r.Verdict),
 			"assumed": append([]string{}, r.Assumed...)}}
 	rules := map[string]verdict.Rule{}

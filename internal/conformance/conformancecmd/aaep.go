@@ -22,7 +22,11 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/typed"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/conformance/aaep"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/conformance/aaep/claim"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/conformance/aaep/client"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/conformance/aaep/judge"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/conformance/aaep/jws"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/conformance/aaep/server"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence/live"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
@@ -32,13 +36,13 @@ import (
 
 // AAEP is the event protocol of agents.
 var AAEP = &Protocol{name: "aaep", short: "check an AAEP producer or subscriber, or a claim of one",
-	rules: aaep.Rules, decides: aaep.DecidedBy,
+	rules: aaep.Rules, decides: server.DecidedBy,
 	commands: []func(frame.IO, *Protocol) *cobra.Command{newAAEPEvents, newAAEPProducer, newAAEPSubscriber,
 		newAAEPClaim, newAAEPExample}}
 
 func newAAEPEvents(sys frame.IO, p *Protocol) *cobra.Command {
 	var o conformanceFlags
-	var options aaep.Options
+	var options judge.Options
 	c := &cobra.Command{
 		Use:   "events FILE…",
 		Short: "check the events that a producer emitted",
@@ -55,7 +59,7 @@ irreversible tool call or at level 3 a subscription it is inconclusive.`,
 				if err := checkLevel(options.Level); err != nil {
 					return nil, err
 				}
-				found := &conformance{subject: "producer", rows: aaep.Rows(options), level: options.Level}
+				found := &conformance{subject: "producer", rows: judge.Rows(options), level: options.Level}
 				if len(args) == 1 {
 					found.subject = args[0]
 				}
@@ -105,7 +109,7 @@ At level 3 they are frames, and come with their subscription.`,
 
 func newAAEPClaim(sys frame.IO, p *Protocol) *cobra.Command {
 	var o conformanceFlags
-	var claim aaep.Claim
+	var made claim.Claim
 	const usage = "oap-conform aaep claim FILE [REPORT]"
 	c := &cobra.Command{
 		Use:   "claim FILE|- [REPORT]",
@@ -121,35 +125,35 @@ exit status: 0 pass, 1 fail, 2 could not run, 3 inconclusive`,
 		Args:    claimArguments(usage),
 		RunE: func(_ *cobra.Command, args []string) error {
 			return o.run(func() (*conformance, error) {
-				if claim.ProfileLevel < 0 || claim.ProfileLevel > 3 {
+				if made.ProfileLevel < 0 || made.ProfileLevel > 3 {
 					return nil, remedy.Errorf("give a level from 1 to 3", "--profile-level %d is not a level",
-						claim.ProfileLevel)
+						made.ProfileLevel)
 				}
 				var err error
-				if claim.Path, claim.Text, err = readText(sys, args[0]); err != nil {
+				if made.Path, made.Text, err = readText(sys, args[0]); err != nil {
 					return nil, remedy.Errorf("name a text of at most 1 MiB", "reading the claim: %v", err)
 				}
-				if !utf8.Valid(claim.Text) {
-					return nil, remedy.Errorf("write the text in UTF-8", "%s is not UTF-8", claim.Path)
+				if !utf8.Valid(made.Text) {
+					return nil, remedy.Errorf("write the text in UTF-8", "%s is not UTF-8", made.Path)
 				}
 				if len(args) > 1 {
-					claim.ReportPath = args[1]
-					if claim.Report, err = capped.ReadFile(claim.ReportPath, aaep.MaxReport); err != nil {
+					made.ReportPath = args[1]
+					if made.Report, err = capped.ReadFile(made.ReportPath, claim.MaxReport); err != nil {
 						return nil, remedy.Errorf("name a conformance report of at most 16 MiB",
 							"reading the report: %v", err)
 					}
 				}
-				claim.Now = o.Now()
-				results, level, err := claim.Judge()
-				return &conformance{subject: claim.Path, rows: aaep.ClaimRows(claim.ProfileLevel), results: results,
+				made.Now = o.Now()
+				results, level, err := made.Judge()
+				return &conformance{subject: made.Path, rows: claim.ClaimRows(made.ProfileLevel), results: results,
 					level: level}, err
 			})
 		},
 	}
 	o.bind(c, sys, p, false)
 	refuseFlag(c, "text", usage)
-	c.Flags().IntVar(&claim.ProfileLevel, "profile-level", 0, "level `N` that the claimed profile requires")
-	frame.DurationVar(c.Flags(), &claim.MaxAge, "max-age", "365d", "maximum age: that of a verification")
+	c.Flags().IntVar(&made.ProfileLevel, "profile-level", 0, "level `N` that the claimed profile requires")
+	frame.DurationVar(c.Flags(), &made.MaxAge, "max-age", "365d", "maximum age: that of a verification")
 	return c
 }
 
@@ -258,7 +262,7 @@ where nothing can break.`,
 	f.StringVar(&o.url, "url", "", "`URL` of the server: another spelling of --endpoint")
 	o.bindPeer(f, "sessions (default: one, with the text \"What can you do?\")",
 		"the producer's, JWK or PEM; level 3", "supported_extensions of the subscription")
-	f.StringVar(&o.layout, "layout", aaep.LayoutSpec,
+	f.StringVar(&o.layout, "layout", client.LayoutSpec,
 		"`LAYOUT` of the endpoints: spec (appendix B) or reference (the public example producers)")
 	return c
 }
@@ -283,7 +287,7 @@ func (o *aaepProducer) check() (*url.URL, error) {
 			"meaning here")
 	}
 	return u, typed.First(o.checkPeer,
-		func() error { return typed.OneOf("--layout", o.layout, aaep.LayoutSpec, aaep.LayoutReference) })
+		func() error { return typed.OneOf("--layout", o.layout, client.LayoutSpec, client.LayoutReference) })
 }
 
 func (o *aaepProducer) judge(ctx context.Context) (*conformance, error) {
@@ -291,13 +295,13 @@ func (o *aaepProducer) judge(ctx context.Context) (*conformance, error) {
 	if err != nil {
 		return nil, err
 	}
-	scenarios, err := readFlag("--scenario", o.scenario, aaep.MaxScenarioFile, aaep.ReadScenarios,
+	scenarios, err := readFlag("--scenario", o.scenario, aaep.MaxScenarioFile, client.ReadScenarios,
 		"give a YAML list of {name, start, reply}: see docs/conformance.md")
 	if err != nil {
 		return nil, err
 	}
 	if o.scenario == "" {
-		scenarios = aaep.DefaultScenarios()
+		scenarios = client.DefaultScenarios()
 	}
 	way, err := o.LiveOptions()
 	if err != nil {
@@ -314,7 +318,7 @@ func (o *aaepProducer) judge(ctx context.Context) (*conformance, error) {
 	if err != nil {
 		return nil, err
 	}
-	live := &aaep.Live{Transport: transport, URL: u, Layout: o.layout, Level: o.level, Scenarios: scenarios,
+	live := &client.Live{Transport: transport, URL: u, Layout: o.layout, Level: o.level, Scenarios: scenarios,
 		Timeout: way.Timeout, Path: cmp.Or(o.capture, u.String()), UserAgent: way.UserAgent,
 		Extensions: o.extensions, Public: public, ManifestKey: key}
 	results, err := o.hold(ctx, way.Budget, func(ctx context.Context, to io.Writer) ([]verdict.Result, error) {
@@ -322,7 +326,7 @@ func (o *aaepProducer) judge(ctx context.Context) (*conformance, error) {
 		return live.Run(ctx)
 	})
 	return o.found(u.String(), fmt.Sprintf("layout %s, %s", o.layout, plain.Count(len(scenarios), "scenario")),
-		aaep.Rows(aaep.Options{Level: o.level}), results), err
+		judge.Rows(judge.Options{Level: o.level}), results), err
 }
 
 // readFlag reads the file that a flag names. If the flag names none, it returns the zero value.
@@ -372,10 +376,10 @@ func transports(options live.Options, u *url.URL) (server, public http.RoundTrip
 // readText reads a text for people, and names it.
 func readText(sys frame.IO, name string) (string, []byte, error) {
 	if name != "-" {
-		data, err := capped.ReadFile(name, aaep.MaxText)
+		data, err := capped.ReadFile(name, claim.MaxText)
 		return name, data, err
 	}
-	data, err := capped.ReadAll(sys.Stdin, aaep.MaxText)
+	data, err := capped.ReadAll(sys.Stdin, claim.MaxText)
 	return "stdin", data, err
 }
 
@@ -387,9 +391,9 @@ func checkLevel(level int) error {
 }
 
 // readStream reads the messages of a file, or of stdin if its name is "-".
-func readStream(sys frame.IO, name string, options aaep.Options) (*aaep.Stream, error) {
+func readStream(sys frame.IO, name string, options judge.Options) (*judge.Stream, error) {
 	if name == "-" {
-		s := aaep.NewStream("stdin", options)
+		s := judge.NewStream("stdin", options)
 		return s, s.Read(sys.Stdin)
 	}
 	f, err := capped.Open(name)
@@ -400,6 +404,6 @@ func readStream(sys frame.IO, name string, options aaep.Options) (*aaep.Stream, 
 	if info, err := f.Stat(); err == nil && info.IsDir() {
 		return nil, fmt.Errorf("%q is a directory", name)
 	}
-	s := aaep.NewStream(name, options)
+	s := judge.NewStream(name, options)
 	return s, s.Read(f)
 }

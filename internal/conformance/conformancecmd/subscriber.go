@@ -19,6 +19,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/typed"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/conformance/aaep"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/conformance/aaep/jws"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/conformance/aaep/server"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
@@ -117,13 +118,13 @@ func (o *aaepSubscriber) judge(ctx context.Context, sys frame.IO, command []stri
 	if err != nil {
 		return nil, err
 	}
-	host := &aaep.Host{Level: o.level, Seed: o.seed, Timeout: o.timeout, Path: o.capture,
+	host := &server.Host{Level: o.level, Seed: o.seed, Timeout: o.timeout, Path: o.capture,
 		Extensions: o.extensions, Say: func(text string) { fmt.Fprintln(sys.Stderr, foreign.Line(text)) }}
 	if host.Path == "" {
 		host.Path = "subscriber"
 	}
 	host.Plays, err = readFlag("--scenario", o.scenario, aaep.MaxScenarioFile,
-		func(path string, data []byte) ([]aaep.Play, error) { return aaep.ReadPlays(path, data, o.level) },
+		func(path string, data []byte) ([]server.Play, error) { return server.ReadPlays(path, data, o.level) },
 		"give a YAML list of {name, play}: see docs/conformance.md")
 	if err != nil {
 		return nil, err

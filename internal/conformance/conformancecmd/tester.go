@@ -57,7 +57,7 @@ type tester struct {
 // killAfter is how long a command has to end after it was asked to.
 const killAfter = 10 * time.Second
 
-// Start implements aaep.Tester.
+// Start implements server.Tester.
 func (t *tester) Start(endpoint string) (<-chan struct{}, error) {
 	t.End()
 	cmd := exec.Command(t.args[0], t.args[1:]...)
@@ -71,14 +71,14 @@ func (t *tester) Start(endpoint string) (<-chan struct{}, error) {
 	return p.exited, nil
 }
 
-// Terminate implements aaep.Tester.
+// Terminate implements server.Tester.
 func (t *tester) Terminate() {
 	if t.running != nil {
 		terminate(t.running.Cmd)
 	}
 }
 
-// End implements aaep.Tester.
+// End implements server.Tester.
 func (t *tester) End() {
 	if t.running != nil {
 		t.running.end(killAfter)
