@@ -56,10 +56,7 @@ type Options struct {
 type Client struct {
 	Repository string // owner/name
 
-	github *github.Client
-	owner  string
-	name   string
-
+	github    *github.Client
 	token     string // empty: anonymous
 	retryWait time.Duration
 }
@@ -103,8 +100,7 @@ func New(o Options) (*Client, error) {
 	})
 	gh.BaseURL = base
 	gh.UserAgent = cmp.Or(o.UserAgent, "oap-gate")
-	return &Client{Repository: o.Repository, github: gh, owner: m[1], name: m[2], token: o.Token,
-		retryWait: o.RetryWait}, nil
+	return &Client{Repository: o.Repository, github: gh, token: o.Token, retryWait: o.RetryWait}, nil
 }
 
 // sameHost follows what a renamed repository answers, and nothing else: no other host gets to see the request, and no
@@ -183,7 +179,7 @@ func (c *Client) Call(ctx context.Context, op, method, path string, body, into a
 }
 
 func (c *Client) call(ctx context.Context, op, method, path string, body, into any) (*github.Response, error) {
-	full := "repos/" + c.owner + "/" + c.name
+	full := "repos/" + c.Repository
 	if strings.HasPrefix(path, "/") {
 		full = path[1:]
 	} else if path != "" {

@@ -69,11 +69,8 @@ func (c *Client) Owners(ctx context.Context, owners []string) (people []string, 
 
 // OwnerError is a line of CODEOWNERS that the forge ignores.
 type OwnerError struct {
-	Line    int    `json:"line"`
-	Kind    string `json:"kind"` // as "Unknown owner"
-	Source  string `json:"source"`
-	Path    string `json:"path"`
-	Message string `json:"message"`
+	Kind   string `json:"kind"` // as "Unknown owner"
+	Source string `json:"source"`
 }
 
 // OwnerErrors returns the lines of the CODEOWNERS file of a commit that name an owner unknown to the forge. If the

@@ -101,11 +101,11 @@ var table = []row{
 	{clones, "step/checkout/with/submodules", off, verdict.Warning, differs},
 	{clones, "step/checkout/with/ref", fits(`|\$\{\{\s*github\.(?:sha|ref|event\.workflow_run\.head_sha)\s*\}\}`),
 		verdict.Warning, differs},
-	{gates, "step/gate/with/offline step/gate/with/skip step/gate/with/base step/gate/with/path " +
+	{clones, "step/gate/with/offline step/gate/with/skip step/gate/with/base step/gate/with/path " +
 		"step/gate/with/entrypoint step/gate/with/allow-pull-request-target", off, verdict.Error, "incomplete"},
 	{gates, "step/gate/with/checks", noExpression, verdict.Error, "incomplete"},
 	{onCheck, "step/gate/with/checks", knownChecks, verdict.Error, "unknown-check"},
-	{governs, "step/gate/with/checks", off, verdict.Error, "incomplete"},
+	{clones[1:], "step/gate/with/checks", off, verdict.Error, "incomplete"},
 	{nil, "step/*/with/report", there, verdict.Warning, differs},
 	{nil, "step/*/with/report", includes(), verdict.Warning, differs},
 }
