@@ -85,7 +85,7 @@ func (s *Subject) mayWitness(id string, then *Moment) (v *voucher, code, why str
 
 // open says why it is not known whether a listing is revoked; empty if it is known.
 func (r *Run) open(l *Listed) (string, error) {
-	unreadable, err := r.Unreadable(listed.SlugOf(l.Path))
+	unreadable, err := r.Unreadable(map[string]bool{listed.SlugOf(l.Path): true})
 	if err != nil || len(unreadable) == 0 {
 		return "", err
 	}

@@ -1,7 +1,6 @@
 package checks
 
 import (
-	"context"
 	"slices"
 	"strings"
 	"time"
@@ -34,52 +33,52 @@ type pathSlug struct{ path, slug string }
 
 func isJSON(path string) bool { return strings.HasSuffix(strings.ToLower(path), ".json") }
 
-// unreadable returns the .json files below revocations/ of a tree that cannot be read.
-func (p *past) unreadable(ctx context.Context, head *registry.Tree) ([]pathSlug, error) {
-	if err := p.ready(ctx); err != nil {
-		return nil, err
-	}
-	last := make(map[string]revocation.Revocation, len(p.files))
-	for i := range p.files {
-		last[p.files[i].path] = p.files[i].Revocation
-	}
-	var out []pathSlug
-	for e, err := range head.Entries(registry.KindRevocation) {
-		switch {
-		case err != nil:
-			return nil, err
-		case e.Path == registry.KindRevocation.Directory(): // no directory: no revocation can be read
-			out = append(out, pathSlug{path: e.Path})
-			continue
-		case !isJSON(e.Path):
-			continue
-		}
-		if f := last[e.Path]; !f.Read {
-			out = append(out, pathSlug{strings.Clone(e.Path), f.Named.Slug})
-		}
-	}
-	return out, nil
-}
-
-// Unreadable returns the files of revocations/ in the base tree that cannot be read and may be about a listing of any
-// of these slugs, in path order.
-func (r *Run) Unreadable(slugs ...string) ([]string, error) {
-	all, err := r.unread.get(func() ([]pathSlug, error) {
+// unreadable returns the .json files below revocations/ in the base tree that cannot be read, in path order.
+func (r *Run) unreadable() ([]pathSlug, error) {
+	return r.unread.get(func() (out []pathSlug, err error) {
 		p := r.past()
 		p.mu.Lock()
 		defer p.mu.Unlock()
-		if r.Base.Tree == nil {
-			return nil, nil
+		if err := p.ready(r.Context); err != nil || r.Base.Tree == nil {
+			return nil, err
 		}
-		return p.unreadable(r.Context, r.Base.Tree)
+		last := make(map[string]revocation.Revocation, len(p.files))
+		for i := range p.files {
+			last[p.files[i].path] = p.files[i].Revocation
+		}
+		for e, err := range r.Base.Tree.Entries(registry.KindRevocation) {
+			switch {
+			case err != nil:
+				return nil, err
+			case e.Path == registry.KindRevocation.Directory(): // no directory: no revocation can be read
+				out = append(out, pathSlug{path: e.Path})
+				continue
+			case !isJSON(e.Path):
+				continue
+			}
+			if f := last[e.Path]; !f.Read {
+				out = append(out, pathSlug{strings.Clone(e.Path), f.Named.Slug})
+			}
+		}
+		return out, nil
 	})
-	var out []string
+}
+
+// Unreadable returns the files of revocations/ in the base tree that cannot be read and may be about a listing of one
+// of these slugs, in path order.
+func (r *Run) Unreadable(slugs map[string]bool) ([]string, error) {
+	all, err := r.unreadable()
+	return about(all, slugs), err
+}
+
+// about returns the paths of the files that may be about one of these slugs.
+func about(all []pathSlug, slugs map[string]bool) (paths []string) {
 	for _, u := range all {
-		if u.slug == "" || slices.Contains(slugs, u.slug) {
-			out = append(out, u.path)
+		if u.slug == "" || slugs[u.slug] {
+			paths = append(paths, u.path)
 		}
 	}
-	return out, err
+	return paths
 }
 
 // Withdrawn returns what the history says against a Receipt of an implementation, with this hash and signed not_before.
@@ -87,6 +86,10 @@ func (r *Run) Unreadable(slugs ...string) ([]string, error) {
 func (r *Run) Withdrawn(id, sha256 string, notBefore time.Time) (*Withdrawal, error) {
 	p := r.past()
 	by, err := p.revokedBy(r.Context, id, sha256, notBefore, asOf{})
+	if err != nil {
+		return nil, err
+	}
+	unread, err := r.unreadable()
 	if err != nil {
 		return nil, err
 	}
@@ -116,15 +119,7 @@ func (r *Run) Withdrawn(id, sha256 string, notBefore time.Time) (*Withdrawal, er
 			out = &found
 		}
 	}
-	unread, err := p.unreadable(r.Context, r.Base.Tree)
-	if err != nil {
-		return nil, err
-	}
-	for _, u := range unread {
-		if u.slug == "" || own[u.slug] {
-			out.Unreadable = append(out.Unreadable, u.path)
-		}
-	}
+	out.Unreadable = about(unread, own)
 	for _, path := range r.Base.unread {
 		if own[listed.SlugOf(path)] && isJSON(path) || path == registry.KindListing.Directory() {
 			out.Unreadable = append(out.Unreadable, path)

@@ -3,7 +3,6 @@ package listing
 import (
 	"cmp"
 	"context"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -95,7 +94,7 @@ func Read(ctx context.Context, repo *registry.Repository, commit string, at time
 	if err := anchor(ctx, repo, commit, rows); err != nil {
 		return nil, err
 	}
-	unread, err := run.Unreadable(slices.Collect(maps.Keys(inForce))...)
+	unread, err := run.Unreadable(inForce)
 	if err != nil {
 		return nil, err
 	}
