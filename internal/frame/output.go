@@ -380,7 +380,7 @@ func (o *Output) Place(n *Network, files []report.Target, directories [][2]strin
 	var taken []report.Target
 	for _, r := range o.reports {
 		if _, path, _ := o.target(r); path != toStdout {
-			taken = append(taken, report.Target{Flag: "--report", Path: resolve(path)})
+			taken = append(taken, report.Target{Flag: "--report", Path: report.Resolve(path)})
 		}
 	}
 	for _, f := range files {
@@ -394,14 +394,14 @@ func (o *Output) Place(n *Network, files []report.Target, directories [][2]strin
 		if taken, err = o.claim(taken, f); err != nil {
 			o.reports = slices.DeleteFunc(o.reports, func(r string) bool { // the refusal is not written there either
 				_, path, _ := o.target(r)
-				return resolve(path) == resolve(f.Path) || usergit.SameFile(path, f.Path)
+				return report.Resolve(path) == report.Resolve(f.Path) || usergit.SameFile(path, f.Path)
 			})
 			return err
 		}
 	}
 	for _, directory := range directories {
 		f := report.Target{Flag: directory[0], Path: directory[1]}
-		if err := outside(f, resolve(f.Path)); f.Path != "" && err != nil {
+		if err := outside(f, report.Resolve(f.Path)); f.Path != "" && err != nil {
 			return err
 		}
 	}
@@ -410,7 +410,7 @@ func (o *Output) Place(n *Network, files []report.Target, directories [][2]strin
 
 // claim adds a file to those that are written, or refuses it.
 func (o *Output) claim(taken []report.Target, f report.Target) ([]report.Target, error) {
-	path := resolve(f.Path)
+	path := report.Resolve(f.Path)
 	if err := outside(f, path); err != nil {
 		return taken, err
 	}
@@ -479,22 +479,6 @@ func (o *Output) inputs(file string) (n int) {
 		}
 	}
 	return n
-}
-
-// resolve returns a path without symbolic links, as far as it exists.
-func resolve(path string) string {
-	path, err := filepath.Abs(path)
-	if err != nil {
-		return path
-	}
-	for at, rest := path, ""; ; at, rest = filepath.Dir(at), filepath.Join(filepath.Base(at), rest) {
-		if found, err := filepath.EvalSymlinks(at); err == nil {
-			return filepath.Join(found, rest)
-		}
-		if at == filepath.Dir(at) {
-			return path
-		}
-	}
 }
 
 // outOfWorkspace refuses a report of the Action on stdout, and one whose file, or a directory on the way there, is a

@@ -107,6 +107,9 @@ func (c Checkpoint) verified() (*checkpoint.Checkpoint, error) {
 	if errors.Is(err, checkpoint.ErrMalformed) || errors.Is(err, checkpoint.ErrUnverified) {
 		return nil, damaged(c.File, goodCopy, err.Error())
 	}
+	if _, missing := os.Stat(c.File); err == nil && v.Last == nil && missing == nil {
+		return nil, damaged(c.File, goodCopy, "it is empty")
+	}
 	return v.Last, err
 }
 

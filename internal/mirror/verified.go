@@ -63,8 +63,6 @@ type Verified struct {
 const keep = "put the last good copy of the checkpoint there; without one, name a new file, and all is judged from " +
 	"the root"
 
-const writable = "name a file in a directory that can be written"
-
 // Read reads the checkpoint and finds its tip in the history of head.
 func (c Checkpoint) Read(ctx context.Context, repo *registry.Repository, head string) (*Verified, error) {
 	if c.File == "" {
@@ -313,8 +311,8 @@ func (v *Verified) Holds(next *checkpoint.Checkpoint, file *verdict.CheckpointFi
 	return next != nil || file.Reason == already
 }
 
-// Write writes what Next gave, unless another audit was faster.
-func (v *Verified) Write(next *checkpoint.Checkpoint) error {
+// Write has save write what Next gave, unless another audit was faster.
+func (v *Verified) Write(next *checkpoint.Checkpoint, save func(text []byte) error) error {
 	if next == nil {
 		return nil
 	}
@@ -327,7 +325,11 @@ func (v *Verified) Write(next *checkpoint.Checkpoint) error {
 		return remedy.Errorf("run again, one audit at a time", "another audit moved the checkpoint %q meanwhile",
 			v.named.File)
 	}
-	return remedy.With(next.WriteFile(v.named.File, v.signer), writable)
+	text, err := next.Encode(v.signer)
+	if err != nil {
+		return err
+	}
+	return save(text)
 }
 
 // Age makes a head that has not moved for longer than most a finding: a frozen copy shows nothing of what came after.

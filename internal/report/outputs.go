@@ -127,8 +127,8 @@ const (
 
 // writeTo writes a file, which has the mode if it is new, and keeps its own otherwise.
 func writeTo(path string, mode fs.FileMode, fill func(io.Writer) error) error {
-	if target, err := filepath.EvalSymlinks(path); err == nil {
-		path = target
+	if info, err := os.Lstat(path); err == nil && info.Mode()&fs.ModeSymlink != 0 {
+		path = Resolve(path)
 	}
 	info, err := os.Stat(path)
 	if err != nil {
@@ -141,6 +141,27 @@ func writeTo(path string, mode fs.FileMode, fill func(io.Writer) error) error {
 		return err
 	}
 	return os.Chmod(path, info.Mode().Perm()) // what the umask took
+}
+
+// Resolve returns an absolute path without symbolic links, as far as it exists. A link to a file that does not exist
+// yet is followed too.
+func Resolve(path string) string { return resolve(path, 40) }
+
+func resolve(path string, links int) string {
+	path, _ = filepath.Abs(path)
+	if found, err := filepath.EvalSymlinks(path); err == nil || links == 0 || path == filepath.Dir(path) {
+		return cmp.Or(found, path)
+	}
+	directory := resolve(filepath.Dir(path), links)
+	path = filepath.Join(directory, filepath.Base(path))
+	target, err := os.Readlink(path)
+	switch {
+	case err != nil:
+		return path
+	case !filepath.IsAbs(target):
+		target = filepath.Join(directory, target)
+	}
+	return resolve(target, links-1)
 }
 
 // Writable gives the reason why WriteFile could not write to path, nil where it could. It leaves nothing behind.

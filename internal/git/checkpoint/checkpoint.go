@@ -24,9 +24,10 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net/url"
 	"os"
-	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -34,7 +35,6 @@ import (
 
 	"golang.org/x/mod/sumdb/note"
 
-	"github.com/openagentprotocol-OAP/oap-gate/internal/base/atomicfile"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict/capped"
 )
@@ -284,9 +284,13 @@ func PublicOrigin(remote string) string {
 	return name
 }
 
-// Read reads the checkpoint in a file. See Parse for the verifier and the errors; where there is no such file, the
-// error is fs.ErrNotExist.
+// Read reads the checkpoint in a file. See Parse for the verifier and the errors. The error is fs.ErrNotExist if the
+// file does not exist or is empty, or if it is a device or a pipe, which holds nothing.
 func Read(path string, verifier note.Verifier) (*Checkpoint, error) {
+	if info, err := os.Stat(path); err == nil && (info.Mode().IsRegular() && info.Size() == 0 ||
+		info.Mode()&(fs.ModeDevice|fs.ModeNamedPipe) != 0) {
+		return nil, fmt.Errorf("the checkpoint %q is empty: %w", path, fs.ErrNotExist)
+	}
 	data, err := readFile(path, maxBytes)
 	if err != nil {
 		return nil, fmt.Errorf("reading checkpoint: %w", err)
@@ -315,22 +319,13 @@ func readFile(path string, limit int64) ([]byte, error) {
 	return data, err
 }
 
-// WriteFile writes the checkpoint to a file, signed if there is a signer. Whenever the process or the machine stops,
-// the file has its old or its new content; package atomicfile says which temporary files may be left. If the write
-// fails, the old file remains.
-func (c *Checkpoint) WriteFile(path string, signer note.Signer) error {
-	data, err := c.Encode(signer)
-	if err != nil {
-		return err
-	}
-	err = atomicfile.Write(path, data, 0o666)
-	if err == nil {
-		err = atomicfile.SyncDirectory(filepath.Dir(path)) // the rename is durable only then
-	}
-	if err != nil {
-		return fmt.Errorf("writing checkpoint: %w", err)
-	}
-	return nil
+// IsFile reports whether a file that begins with head is a checkpoint, perhaps a damaged one.
+func IsFile(head []byte) bool {
+	lines := bytes.SplitAfterN(head, []byte("\n"), 7)
+	return slices.ContainsFunc(lines, func(line []byte) bool {
+		return bytes.HasPrefix(line, []byte("policy ")) || bytes.HasPrefix(line, []byte("signers ")) ||
+			bytes.HasPrefix(line, []byte("tip "))
+	})
 }
 
 const maxKey = 4096

@@ -53,6 +53,7 @@ type auditOptions struct {
 	accepted, signedSince   string
 	past                    []byte // what the file of --accepted holds; nil where none is named
 	checkpoint, origin      string
+	former                  report.Former // recognizes a checkpoint that may be replaced
 	signKey, verifyKey      string
 	temp                    string // directory for copies of peers and for results; empty: the system's
 	known                   string // commit that a mirror verified; empty: none
@@ -88,7 +89,7 @@ is a fact, not a failure, unless --strict.`),
 		Args: frame.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return o.Tell(func() (*verdict.Report, error) {
-				if err := o.check(); err != nil {
+				if err := o.check(checkpoint.IsFile); err != nil {
 					return nil, err
 				}
 				return o.run(cmd.Context(), sys)
@@ -172,10 +173,12 @@ func spool(directory string) bulk.Spool {
 	return bulk.Spool{Memory: maxResults, File: func() (bulk.File, error) { return atomicfile.NewScratch(directory) }}
 }
 
-func (o *auditOptions) check() error {
+// check judges the flags. former reports whether a file is a checkpoint that may be replaced once it is verified.
+func (o *auditOptions) check(former report.Former) error {
+	o.former = former
 	var files []report.Target
 	if o.moves() {
-		files = []report.Target{{Flag: "--checkpoint", Path: o.checkpoint, Former: report.Any}}
+		files = []report.Target{{Flag: "--checkpoint", Path: o.checkpoint, Former: former}}
 	}
 	for _, name := range []string{"checkpoint", "signed", "map"} {
 		path := filepath.Join(o.published.dir, name)
@@ -333,10 +336,19 @@ func (o *auditOptions) run(ctx context.Context, sys frame.IO) (_ *verdict.Report
 			return nil, err
 		}
 	}
-	if err := state.Write(next); err != nil {
+	if err := state.Write(next, o.save); err != nil {
 		return nil, err
 	}
 	return rep, o.publish(ctx, repo, log, rep, state.Holds(next, file), taken)
+}
+
+// save writes the checkpoint.
+func (o *auditOptions) save(text []byte) error {
+	err := report.Save("--checkpoint "+o.checkpoint, o.checkpoint, o.former, text)
+	if err == nil {
+		err = atomicfile.SyncDirectory(filepath.Dir(report.Resolve(o.checkpoint))) // the rename is durable only then
+	}
+	return err
 }
 
 // readAccepted reads the findings of the history that are accepted; nil where no file is named.

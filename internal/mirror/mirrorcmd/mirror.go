@@ -127,7 +127,7 @@ func (o *mirrorOptions) mirror(ctx context.Context, sys frame.IO) (rep *verdict.
 		o.published.dir = dir.File("log")
 	}
 	frugal(mostOfMirror)
-	if err := o.check(); err != nil {
+	if err := o.check(report.Any); err != nil {
 		return nil, err
 	}
 	if o.every > 0 {

@@ -69,7 +69,7 @@ func TestMirrorStartCheckpoint(t *testing.T) {
 		"the size":            {line(1, "77\n"), "its size is 77; expected "},
 		"a flipped bit":       {strings.Replace(good, "policy", "pomicy", 1), "malformed checkpoint"},
 		"torn":                {good[:100], "malformed checkpoint"},
-		"empty":               {"", "malformed checkpoint"},
+		"empty":               {"", "is damaged: it is empty"},
 		"an earlier text":     {"hello\n", "malformed checkpoint"},
 		"a tip that no id is": {line(5, "tip main\n"), "malformed checkpoint"},
 	} {
