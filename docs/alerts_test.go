@@ -26,8 +26,7 @@ func readScrape(t *testing.T, file string) scrape {
 			continue
 		}
 		at := strings.LastIndexByte(row, ' ')
-		value, err := strconv.ParseFloat(strings.TrimSpace(row[at+1:]), 64)
-		must.OK(t, err)
+		value := must.Get(strconv.ParseFloat(strings.TrimSpace(row[at+1:]), 64))(t)
 		s[row[:at]] = value
 	}
 	return s

@@ -63,8 +63,7 @@ func TestUsesOfTheAction(t *testing.T) {
 // A job that is run again is of the same run, in which the artifact of the time before stands: actions/upload-artifact
 // fails on that name unless it may overwrite.
 func TestUploadsMayBeRunAgain(t *testing.T) {
-	workflows, err := filepath.Glob("workflows/*.yml")
-	must.OK(t, err)
+	workflows := must.Get(filepath.Glob("workflows/*.yml"))(t)
 	texts := map[string]string{"matrix.yml": blocks(t)["matrix.yml"]}
 	for _, name := range workflows {
 		texts[name] = page(t, name)

@@ -25,8 +25,7 @@ var elsewhere = regexp.MustCompile(`^(mirror|audit) |\| jq `)
 // TestCommands runs the calls that README.md and verify.md show, in their order: those that name a clone beside it, the
 // others in it.
 func TestCommands(t *testing.T) {
-	w, err := fixture.Build(t.TempDir(), []byte("base: [{listing: tool, level: L2}]\n"))
-	must.OK(t, err)
+	w := must.Get(fixture.Build(t.TempDir(), []byte("base: [{listing: tool, level: L2}]\n")))(t)
 	t.Cleanup(func() { w.Close() })
 	beside := gittest.At(t, t.TempDir())
 	beside.Git("clone", "-q", w.Repo.Dir, "oap-registry")

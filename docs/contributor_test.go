@@ -107,8 +107,7 @@ func TestContributorPage(t *testing.T) {
 // open makes the world, and a home in which git knows the registry by its public name.
 func open(t *testing.T) *session {
 	t.Helper()
-	w, err := fixture.Build(t.TempDir(), []byte(contributorWorld))
-	must.OK(t, err)
+	w := must.Get(fixture.Build(t.TempDir(), []byte(contributorWorld)))(t)
 	t.Cleanup(func() { w.Close() })
 	if out, err := exec.Command("git", "-C", w.Repo.Dir, "checkout", "-q", "main").CombinedOutput(); err != nil {
 		t.Fatalf("%s: %v", out, err) // whoever clones gets the registry's main branch
@@ -125,8 +124,7 @@ func open(t *testing.T) *session {
 	s.dir = s.home
 	bin := filepath.Join(s.home, "bin")
 	must.OK(t, os.Mkdir(bin, 0o755))
-	self, err := os.Executable()
-	must.OK(t, err)
+	self := must.Get(os.Executable())(t)
 	var flags strings.Builder
 	// Without --repo: the page's is the current directory.
 	for _, a := range append(w.Args()[2:], "--retry-wait", "1ms") {

@@ -48,8 +48,7 @@ func newShell(t *testing.T, root, origin string, flags ...string) *shell {
 	for _, dir := range []string{"bin", "oap", "prometheus", "data", "reports", "tmp"} {
 		must.OK(t, os.Mkdir(filepath.Join(root, dir), 0o755))
 	}
-	self, err := os.Executable()
-	must.OK(t, err)
+	self := must.Get(os.Executable())(t)
 	s.write("bin/oap-gate", fmt.Sprintf("#!/bin/sh\ncase \"$1 $2\" in\n'audit merge') exec '%[1]s' \"$@\";;\nesac\n"+
 		"exec '%[1]s' \"$@\" '%[2]s'\n", self, strings.Join(flags, "' '")))
 	s.write("bin/oap-audit", s.here(s.files["oap-audit"]))
@@ -90,8 +89,7 @@ func newOperator(t *testing.T) *operator {
 func operatorOf(t *testing.T, shape []byte) *operator {
 	t.Helper()
 	root := t.TempDir()
-	world, err := fixture.Build(filepath.Join(root, "world"), shape)
-	must.OK(t, err)
+	world := must.Get(fixture.Build(filepath.Join(root, "world"), shape))(t)
 	t.Cleanup(func() { world.Close() })
 	served := filepath.Join(root, "served")
 	server, err := ghtest.ServeGit(served)
@@ -494,8 +492,7 @@ func TestMirrorPageServes(t *testing.T) {
 	}
 	for path, want := range map[string]int{"/registry.git/info/refs": 403, "/registry.git/HEAD": 404,
 		"/registry.git/info/refs?service=git-receive-pack": 403, "/state.json": 404, "/registry.git/config": 404} {
-		resp, err := http.Get(server.URL + path)
-		must.OK(t, err)
+		resp := must.Get(http.Get(server.URL + path))(t)
 		resp.Body.Close()
 		if resp.StatusCode != want {
 			t.Errorf("%s: status %d, want %d", path, resp.StatusCode, want)

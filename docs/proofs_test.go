@@ -17,8 +17,7 @@ import (
 
 // TestProofsPage runs the calls of proofs.md in their order, in a directory with a clone.
 func TestProofsPage(t *testing.T) {
-	w, err := fixture.Build(t.TempDir(), []byte("base: [{commit: One}, {listing: tool}]\n"))
-	must.OK(t, err)
+	w := must.Get(fixture.Build(t.TempDir(), []byte("base: [{commit: One}, {listing: tool}]\n")))(t)
 	t.Cleanup(func() { w.Close() })
 	beside := gittest.At(t, t.TempDir())
 	beside.Git("clone", "-q", w.Repo.Dir, "oap-registry")

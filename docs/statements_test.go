@@ -84,8 +84,7 @@ func altered(t *testing.T, bundle []byte, key ed25519.PrivateKey, old, new strin
 	envelope["payload"] = []byte(payload)
 	envelope["signatures"] = []any{map[string]any{"keyid": "",
 		"sig": ed25519.Sign(key, fmt.Appendf(nil, "DSSEv1 %d %s %d %s", len(kind), kind, len(payload), payload))}}
-	text, err := json.Marshal(b)
-	must.OK(t, err)
+	text := must.Get(json.Marshal(b))(t)
 	return text
 }
 
@@ -100,8 +99,7 @@ func TestConsumersScript(t *testing.T) {
 	})
 	t.Run("cosign", func(t *testing.T) {
 		needs.Program(t, "cosign")
-		program, err := exec.LookPath("cosign")
-		must.OK(t, err)
+		program := must.Get(exec.LookPath("cosign"))(t)
 		consume(t, filepath.Dir(program))
 	})
 }
@@ -122,8 +120,7 @@ func consume(t *testing.T, programs string) {
 	signer, key := signs(0)
 	_, stranger := signs(1)
 	public := func(name string, key ed25519.PrivateKey) string {
-		der, err := x509.MarshalPKIXPublicKey(key.Public())
-		must.OK(t, err)
+		der := must.Get(x509.MarshalPKIXPublicKey(key.Public()))(t)
 		return write(name, pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: der}))
 	}
 	pub := public("pub.pem", key)
@@ -133,8 +130,7 @@ func consume(t *testing.T, programs string) {
 			Head: statedCommit, Base: strings.Repeat("0", 40), Counts: verdict.Counts{Records: 1},
 			Judged:   []verdict.Digest{{Name: "implementations/tool.json", SHA256: plain.SHA256([]byte("{}\n"))}},
 			Verified: &verdict.Verified{DID: "did:web:tool.example", Levels: []string{"L1-NC", "L2"}}}
-		text, err := signer.Statement(r)
-		must.OK(t, err)
+		text := must.Get(signer.Statement(r))(t)
 		return text
 	}
 	env := append(os.Environ(), "TZ=AAA0BBB,J1/0,J365/25", // always summer time

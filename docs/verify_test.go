@@ -42,9 +42,8 @@ func run(t *testing.T, status int, args ...string) []byte {
 // bytes are of real runs.
 func reports(t *testing.T) (all []runOf, clone string) {
 	t.Helper()
-	w, err := fixture.Build(t.TempDir(),
-		[]byte("base: [{listing: nova, level: L2}, {listing: low, not_after: '+3d'}]\n"))
-	must.OK(t, err)
+	w := must.Get(fixture.Build(t.TempDir(),
+		[]byte("base: [{listing: nova, level: L2}, {listing: low, not_after: '+3d'}]\n")))(t)
 	t.Cleanup(func() { _ = w.Close() })
 	verify := func(status int, args ...string) []byte {
 		return run(t, status, slices.Concat([]string{"verify", "--format", "json", "--at",
@@ -134,8 +133,7 @@ func TestPrograms(t *testing.T) {
 	all = append(all, runOf{"disagrees", all[0].out, 1}, runOf{"disagrees too", all[1].out, 0})
 	dir := t.TempDir()
 	output, arguments := filepath.Join(dir, "output"), filepath.Join(dir, "arguments")
-	self, err := os.Executable()
-	must.OK(t, err)
+	self := must.Get(os.Executable())(t)
 	real, recorded, none := filepath.Join(dir, "real"), filepath.Join(dir, "recorded"), filepath.Join(dir, "none")
 	for _, d := range []string{real, recorded, none} {
 		must.OK(t, os.Mkdir(d, 0o755))

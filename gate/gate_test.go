@@ -32,11 +32,9 @@ var recorded = filepath.Join("testdata", "bundle.json")
 // build builds a world and opens its registry.
 func build(t testing.TB, spec []byte) (*fixture.World, *registry.Repository) {
 	t.Helper()
-	w, err := fixture.Build(t.TempDir(), spec)
-	must.OK(t, err)
+	w := must.Get(fixture.Build(t.TempDir(), spec))(t)
 	t.Cleanup(func() { _ = w.Close() })
-	repo, err := registry.Open(w.Repo.Dir)
-	must.OK(t, err)
+	repo := must.Get(registry.Open(w.Repo.Dir))(t)
 	t.Cleanup(func() { _ = repo.Close() })
 	return w, repo
 }
@@ -54,8 +52,7 @@ func command(t *testing.T, args ...string) []byte {
 // compare compares a report with the command's, except for the tool.
 func compare(t *testing.T, got any, want []byte) {
 	t.Helper()
-	text, err := json.Marshal(got)
-	must.OK(t, err)
+	text := must.Get(json.Marshal(got))(t)
 	if diff := cmp.Diff(untooled(t, want), untooled(t, text)); diff != "" {
 		t.Errorf("(-command +package):\n%s", diff)
 	}
@@ -80,8 +77,7 @@ func TestGood(t *testing.T) {
 		command(t, slices.Concat([]string{"check", "--record", recorded}, w.Args(), w.RangeArgs())...)
 	}
 	text := must.Read(t, recorded)
-	web, err := gate.Recorded(text)
-	must.OK(t, err)
+	web := must.Get(gate.Recorded(text))(t)
 	rep, err := gate.Check(t.Context(), repo, w.Base, w.Head, web, gate.Options{})
 	if err != nil || rep.Verdict != gate.Passed {
 		t.Fatalf("%+v, %v", rep, err)
@@ -90,12 +86,10 @@ func TestGood(t *testing.T) {
 
 // TestSameReport compares the reports of this package with those of the command in the worlds of the recordings.
 func TestSameReport(t *testing.T) {
-	recordings, err := filepath.Glob(filepath.Join("..", "testdata", "bundles", "*.txtar"))
-	must.OK(t, err)
+	recordings := must.Get(filepath.Glob(filepath.Join("..", "testdata", "bundles", "*.txtar")))(t)
 	modes := map[string]int{}
 	for _, path := range recordings {
-		a, err := txtar.ParseFile(path)
-		must.OK(t, err)
+		a := must.Get(txtar.ParseFile(path))(t)
 		if a.Files[0].Name != "world.yaml" {
 			continue // not of a registry
 		}
@@ -135,20 +129,16 @@ func TestSameReport(t *testing.T) {
 func TestSameAsRun(t *testing.T) {
 	w, repo := build(t, []byte("base:\n  - {listing: ada}\npr:\n  - {listing: nova, pin: \""+strings.Repeat("0", 64)+
 		"\"}\n"))
-	at, err := time.Parse(time.RFC3339, "2026-06-01T12:00:00Z")
-	must.OK(t, err)
+	at := must.Get(time.Parse(time.RFC3339, "2026-06-01T12:00:00Z"))(t)
 	clock := []string{"--at", "2026-06-01T12:00:00Z", "--offline"}
 	web := gate.Offline(at)
-	check, err := gate.Check(t.Context(), repo, w.Base, w.Head, web, gate.Options{Skip: []string{"schema"}})
-	must.OK(t, err)
+	check := must.Get(gate.Check(t.Context(), repo, w.Base, w.Head, web, gate.Options{Skip: []string{"schema"}}))(t)
 	compare(t, check, command(t, slices.Concat([]string{"check", "--repo", w.Repo.Dir, "--skip", "schema"},
 		w.RangeArgs(), clock)...))
-	audit, err := gate.Audit(t.Context(), repo, "main", web, gate.Options{Strict: true})
-	must.OK(t, err)
+	audit := must.Get(gate.Audit(t.Context(), repo, "main", web, gate.Options{Strict: true}))(t)
 	compare(t, audit, command(t, slices.Concat([]string{"audit", "--repo", w.Repo.Dir, "--rev", "main", "--strict"},
 		clock)...))
-	v, err := gate.Verify(t.Context(), "ada", web, gate.VerifyOptions{Registry: repo, Rev: "main"})
-	must.OK(t, err)
+	v := must.Get(gate.Verify(t.Context(), "ada", web, gate.VerifyOptions{Registry: repo, Rev: "main"}))(t)
 	compare(t, v, command(t, slices.Concat([]string{"verify", "ada", "--registry", w.Repo.Dir, "--rev", "main"},
 		clock)...))
 }
@@ -158,8 +148,7 @@ func TestBadInput(t *testing.T) {
 	spec := must.Read(t, filepath.Join("testdata", "world.yaml"))
 	w, repo := build(t, spec)
 	text := must.Read(t, recorded)
-	web, err := gate.Recorded(text)
-	must.OK(t, err)
+	web := must.Get(gate.Recorded(text))(t)
 	alone, err := gate.Recorded([]byte(`{"version": 2, "tool": {"version": "", "commit": ""}, "mode": "verify", "base": "",
 		"head": "", "merge_base": "", "now": "2026-06-01T12:00:00Z", "flags": {"assumed": ["--without-registry"],
 		"verify": {"targets": ["https://a.example"], "without": true}}, "observations": []}`))
@@ -171,8 +160,7 @@ func TestBadInput(t *testing.T) {
 	other, otherRepo := build(t, []byte("base:\n  - {listing: eve}\npr:\n  - {listing: mallory}\n"))
 	shallow := t.TempDir()
 	w.Repo.Git("clone", "--quiet", "--depth", "1", "--no-single-branch", "file://"+w.Repo.Dir, shallow)
-	shallowRepo, err := registry.Open(shallow)
-	must.OK(t, err)
+	shallowRepo := must.Get(registry.Open(shallow))(t)
 	defer shallowRepo.Close()
 	before := runtime.NumGoroutine()
 	for name, call := range map[string]func(context.Context) (any, error){

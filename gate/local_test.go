@@ -34,8 +34,7 @@ func sites(t testing.TB, w *fixture.World, slugs ...string) map[string]fs.FS {
 // report again.
 func TestLocal(t *testing.T) {
 	w, repo := build(t, []byte("base:\n  - {listing: ada}\npr:\n  - {listing: nova}\n"))
-	local, err := gate.Local(w.Now, sites(t, w, "nova"))
-	must.OK(t, err)
+	local := must.Get(gate.Local(w.Now, sites(t, w, "nova")))(t)
 	web, recording := gate.Record(local)
 	if _, err := recording.Bundle(); err == nil || gate.Fix(err) == "" {
 		t.Errorf("a bundle before the call: %v", err)
@@ -45,10 +44,8 @@ func TestLocal(t *testing.T) {
 		"--at 2026-06-01T12:00:00Z,--local nova.example,--offline" {
 		t.Fatalf("%+v, %v", rep, err)
 	}
-	bundle, err := recording.Bundle()
-	must.OK(t, err)
-	replayed, err := gate.Recorded(bundle)
-	must.OK(t, err)
+	bundle := must.Get(recording.Bundle())(t)
+	replayed := must.Get(gate.Recorded(bundle))(t)
 	again, err := gate.Check(t.Context(), repo, "", "", replayed, gate.Options{})
 	if err != nil || again.Verdict != rep.Verdict || again.EvidenceSHA256 != rep.EvidenceSHA256 {
 		t.Errorf("again: %+v, %v", again, err)
@@ -59,14 +56,12 @@ func TestLocal(t *testing.T) {
 	if _, err := recording.Bundle(); err == nil {
 		t.Error("a bundle after two calls; expected an error")
 	}
-	empty, err := gate.Local(w.Now, map[string]fs.FS{"nova.example": fstest.MapFS{}})
-	must.OK(t, err)
+	empty := must.Get(gate.Local(w.Now, map[string]fs.FS{"nova.example": fstest.MapFS{}}))(t)
 	if rep, err := gate.Check(t.Context(), repo, w.Base, w.Head, empty, gate.Options{}); err != nil ||
 		rep.Verdict != gate.Failed {
 		t.Errorf("without a file: %v, %v; expected a report that fails", rep, err)
 	}
-	other, err := gate.Local(w.Now, map[string]fs.FS{"ada.example": fstest.MapFS{}})
-	must.OK(t, err)
+	other := must.Get(gate.Local(w.Now, map[string]fs.FS{"ada.example": fstest.MapFS{}}))(t)
 	if rep, err := gate.Check(t.Context(), repo, w.Base, w.Head, other, gate.Options{}); err != nil ||
 		rep.Verdict == gate.Passed {
 		t.Errorf("another host: %v, %v; expected no pass", rep, err)
@@ -86,16 +81,12 @@ func TestLocal(t *testing.T) {
 // live web do.
 func TestRecordings(t *testing.T) {
 	w, repo := build(t, []byte("base:\n  - {listing: ada}\n"))
-	local, err := gate.Local(w.Now, sites(t, w, "ada"))
-	must.OK(t, err)
+	local := must.Get(gate.Local(w.Now, sites(t, w, "ada")))(t)
 	web, recording := gate.Record(local)
-	audit, err := gate.Audit(t.Context(), repo, "main", web, gate.Options{Strict: true})
-	must.OK(t, err)
+	audit := must.Get(gate.Audit(t.Context(), repo, "main", web, gate.Options{Strict: true}))(t)
 	again := func() gate.Web {
-		bundle, err := recording.Bundle()
-		must.OK(t, err)
-		web, err := gate.Recorded(bundle)
-		must.OK(t, err)
+		bundle := must.Get(recording.Bundle())(t)
+		web := must.Get(gate.Recorded(bundle))(t)
 		return web
 	}
 	if rep, err := gate.Audit(t.Context(), repo, "", again(), gate.Options{Strict: true}); err != nil ||
@@ -181,8 +172,7 @@ func TestLiveRoutes(t *testing.T) {
 			options.WHOISServer = w.Args()[i+1]
 		}
 	}
-	web, err := gate.Live(options)
-	must.OK(t, err)
+	web := must.Get(gate.Live(options))(t)
 	rep, err := gate.Check(t.Context(), repo, w.Base, w.Head, web, gate.Options{})
 	if err != nil || rep.Verdict != gate.Passed {
 		t.Fatalf("%+v, %v", rep, err)

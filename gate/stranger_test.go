@@ -25,8 +25,7 @@ func TestStranger(t *testing.T) {
 	if !found {
 		t.Fatal("docs/library.md has no program")
 	}
-	root, err := filepath.Abs("..")
-	must.OK(t, err)
+	root := must.Get(filepath.Abs(".."))(t)
 	text := must.Read(t, filepath.Join(root, "go.mod"))
 	_, requirements, _ := strings.Cut(string(text), "\n")
 	sums := must.Read(t, filepath.Join(root, "go.sum"))
@@ -57,8 +56,7 @@ func TestStranger(t *testing.T) {
 	run("go", "build", "-trimpath", "-o", binary, ".")
 	clone, remove := exampleClone()
 	defer remove()
-	bundle, err := filepath.Abs(recorded)
-	must.OK(t, err)
+	bundle := must.Get(filepath.Abs(recorded))(t)
 	if got := run(binary, clone, bundle); got != "pass\n" {
 		t.Errorf("the program prints %q", got)
 	}

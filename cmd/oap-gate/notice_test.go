@@ -67,8 +67,7 @@ func TestNotice(t *testing.T) {
 			}
 		}
 	}
-	root, err := exec.Command("go", "env", "GOROOT").Output()
-	must.OK(t, err)
+	root := must.Get(exec.Command("go", "env", "GOROOT").Output())(t)
 	modules := slices.SortedFunc(maps.Values(linked), func(a, b *module) int { return cmp.Compare(a.path, b.path) })
 	modules = slices.Insert(modules, 0, &module{path: "the Go standard library", dir: strings.TrimSpace(string(root)),
 		programs: []string{"conform", "gate", "spec"}})

@@ -23,16 +23,14 @@ import (
 // commits have the same ids on every machine. If the mode needs no registry, the recording has input files and the
 // command that replays them, and no world.
 func TestRecordedBundles(t *testing.T) {
-	directory, err := filepath.Abs(filepath.Join("..", "..", "testdata", "bundles"))
-	must.OK(t, err)
+	directory := must.Get(filepath.Abs(filepath.Join("..", "..", "testdata", "bundles")))(t)
 	recordings, err := filepath.Glob(filepath.Join(directory, "*.txtar"))
 	if err != nil || len(recordings) < 10 {
 		t.Fatalf("%d recordings, error %v", len(recordings), err)
 	}
 	for _, path := range recordings {
 		t.Run(filepath.Base(path), func(t *testing.T) {
-			recording, err := txtar.ParseFile(path)
-			must.OK(t, err)
+			recording := must.Get(txtar.ParseFile(path))(t)
 			files := map[string][]byte{}
 			for _, f := range recording.Files {
 				files[f.Name] = f.Data

@@ -116,8 +116,7 @@ func lacks(c *cobra.Command, scripts, pages string) (all []string) {
 // textOf returns the texts of the files of a pattern.
 func textOf(t *testing.T, pattern string) string {
 	t.Helper()
-	files, err := filepath.Glob(pattern)
-	must.OK(t, err)
+	files := must.Get(filepath.Glob(pattern))(t)
 	var b strings.Builder
 	for _, file := range files {
 		text := must.Read(t, file)
@@ -197,8 +196,7 @@ func faults(roots map[string]*cobra.Command, names map[string]bool, text string,
 func shownTexts(t *testing.T) map[string]string {
 	all, root := map[string]string{}, filepath.Join("..", "..")
 	for _, pattern := range []string{"*.md", "docs/*.md", "docs/*.yml", "docs/workflows/*", "action.yml"} {
-		files, err := filepath.Glob(filepath.Join(root, pattern))
-		must.OK(t, err)
+		files := must.Get(filepath.Glob(filepath.Join(root, pattern)))(t)
 		for _, file := range files {
 			if filepath.Base(file) != "CHANGELOG.md" { // which says what commands were called
 				all[file] = strings.ReplaceAll(textOf(t, file), "\\\n", " ")

@@ -16,8 +16,7 @@ import (
 
 // TestComplete asks for what a shell asks for, and holds some of the words that it must get and how it goes on.
 func TestComplete(t *testing.T) {
-	repo, err := fixture.NewRepo(t.TempDir())
-	must.OK(t, err)
+	repo := must.Get(fixture.NewRepo(t.TempDir()))(t)
 	directory := filepath.Join(repo.Dir, "implementations")
 	must.OK(t, os.MkdirAll(directory, 0o777))
 	for _, name := range []string{"nova.json", "aurora.json", "README.md", "$(touch x).json", "a`b.json", "UP.json"} {

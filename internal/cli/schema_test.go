@@ -90,9 +90,8 @@ func TestSchemaDiffEscaped(t *testing.T) {
 	const name = "\u009b31m##[error]x\u202e"
 	var files []string
 	for _, properties := range []map[string]any{{}, {name: true}} {
-		text, err := json.Marshal(map[string]any{"$id": "https://a.example/x", "type": "object",
-			"properties": properties})
-		must.OK(t, err)
+		text := must.Get(json.Marshal(map[string]any{"$id": "https://a.example/x", "type": "object",
+			"properties": properties}))(t)
 		files = append(files, filepath.Join(t.TempDir(), "x.schema.json"))
 		must.OK(t, os.WriteFile(files[len(files)-1], text, 0o644))
 	}

@@ -174,8 +174,7 @@ func TestAdvice(t *testing.T) {
 	t.Chdir(w.Repo.Dir)
 	empty := filepath.Join(t.TempDir(), "empty")
 	must.OK(t, os.WriteFile(empty, nil, 0o644))
-	unborn, err := fixture.NewRepo(t.TempDir())
-	must.OK(t, err)
+	unborn := must.Get(fixture.NewRepo(t.TempDir()))(t)
 	const noCommit = "not found: HEAD names refs/heads/main, which has no commit"
 	for _, c := range []struct {
 		args       []string

@@ -64,8 +64,7 @@ func TestRedirects(t *testing.T) {
 	})
 	forge := httptest.NewServer(mux)
 	defer forge.Close()
-	c, err := New(Options{BaseURL: forge.URL, Token: "secret", Repository: "acme/registry"})
-	must.OK(t, err)
+	c := must.Get(New(Options{BaseURL: forge.URL, Token: "secret", Repository: "acme/registry"}))(t)
 	for _, x := range []struct{ method, path, want string }{
 		{"GET", "", ""},
 		{"PATCH", "", "the forge redirects a write"},
@@ -90,8 +89,7 @@ func TestUnreachable(t *testing.T) {
 	s := httptest.NewServer(http.NotFoundHandler())
 	url := s.URL
 	s.Close()
-	c, err := New(Options{BaseURL: url, Repository: "acme/registry"})
-	must.OK(t, err)
+	c := must.Get(New(Options{BaseURL: url, Repository: "acme/registry"}))(t)
 	if _, err := c.Standing(t.Context()); !errors.Is(err, ErrUnavailable) {
 		t.Errorf("%v", err)
 	}
@@ -109,8 +107,7 @@ func TestSwitchingProtocols(t *testing.T) {
 	}))
 	defer s.Close()
 	defer close(done)
-	c, err := New(Options{BaseURL: s.URL, Repository: "acme/registry"})
-	must.OK(t, err)
+	c := must.Get(New(Options{BaseURL: s.URL, Repository: "acme/registry"}))(t)
 	if _, err := c.Standing(t.Context()); !errors.Is(err, ErrUnavailable) {
 		t.Errorf("%v", err)
 	}
@@ -223,8 +220,7 @@ func TestNothing(t *testing.T) {
 			}
 			w.Write([]byte(c.body))
 		}))
-		client, err := New(Options{BaseURL: s.URL, Token: "secret", Repository: "acme/registry"})
-		must.OK(t, err)
+		client := must.Get(New(Options{BaseURL: s.URL, Token: "secret", Repository: "acme/registry"}))(t)
 		_, list := All[struct{}](t.Context(), client, "listing", "issues")
 		var v struct{}
 		_, one := client.Call(t.Context(), "reading", http.MethodGet, "issues/1", nil, &v)

@@ -31,16 +31,14 @@ func start(t *testing.T) *ghtest.Server {
 
 func client(t *testing.T, s *ghtest.Server, token string) *Client {
 	t.Helper()
-	c, err := New(Options{BaseURL: s.URL, Token: token, Repository: "acme/registry"})
-	must.OK(t, err)
+	c := must.Get(New(Options{BaseURL: s.URL, Token: token, Repository: "acme/registry"}))(t)
 	return c
 }
 
 func example(t *testing.T) repoconfig.Protection {
 	t.Helper()
 	data := must.Read(t, "../../docs/repo-config.example.yml")
-	f, err := repoconfig.Parse(data)
-	must.OK(t, err)
+	f := must.Get(repoconfig.Parse(data))(t)
 	return f.Protection
 }
 
@@ -215,8 +213,7 @@ unread rulesets: reading the rules: it does not exist, or this token may not see
 			c.set(s)
 			wanted := example(t)
 			wanted.Queue = queue
-			p, err := protect(t, client(t, s, c.token), wanted, false)
-			must.OK(t, err)
+			p := must.Get(protect(t, client(t, s, c.token), wanted, false))(t)
 			if got := strings.Join(lines(p), "\n"); got != c.want {
 				t.Errorf("got\n%s\nwant\n%s", got, c.want)
 			}
@@ -295,8 +292,7 @@ func TestProtectApplies(t *testing.T) {
 			s, wanted := start(t), example(t)
 			s.PageCap = 1
 			c.set(s, &wanted)
-			p, err := protect(t, client(t, s, admin), wanted, true)
-			must.OK(t, err)
+			p := must.Get(protect(t, client(t, s, admin), wanted, true))(t)
 			if !slices.Equal(p.Applied, c.applied) || !slices.Equal(s.Writes(), c.writes) {
 				t.Errorf("applied %q by %q\nwant %q by %q", p.Applied, s.Writes(), c.applied, c.writes)
 			}

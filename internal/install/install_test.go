@@ -36,8 +36,7 @@ func all(t *testing.T, root *os.Root) map[string]string {
 
 func open(t *testing.T) *os.Root {
 	t.Helper()
-	root, err := os.OpenRoot(t.TempDir())
-	must.OK(t, err)
+	root := must.Get(os.OpenRoot(t.TempDir()))(t)
 	t.Cleanup(func() { root.Close() })
 	return root
 }
@@ -45,8 +44,7 @@ func open(t *testing.T) *os.Root {
 // run carries out the installation of a release, and returns how many files there were of each state.
 func run(t *testing.T, root *os.Root, r Release) map[State]int {
 	t.Helper()
-	plan, err := Look(root, r)
-	must.OK(t, err)
+	plan := must.Get(Look(root, r))(t)
 	count := map[State]int{}
 	for _, s := range plan.Steps {
 		count[s.State]++
@@ -85,8 +83,7 @@ func TestOwnersElsewhere(t *testing.T) {
 	for _, name := range []string{"CODEOWNERS", "docs/CODEOWNERS"} {
 		root := open(t)
 		put(t, root, name, "* @acme/everyone\n")
-		plan, err := Look(root, release)
-		must.OK(t, err)
+		plan := must.Get(Look(root, release))(t)
 		for _, s := range plan.Steps {
 			kept := s.Path == ".github/CODEOWNERS"
 			if (s.State == Differs) != kept ||

@@ -37,10 +37,8 @@ Nobody changes them without asking.
 `
 
 func TestOtherwise(t *testing.T) {
-	text, err := docs.Files.ReadFile("repo-config.example.yml")
-	must.OK(t, err)
-	file, err := repoconfig.Parse(text)
-	must.OK(t, err)
+	text := must.Get(docs.Files.ReadFile("repo-config.example.yml"))(t)
+	file := must.Get(repoconfig.Parse(text))(t)
 	want := []string{"Require review from Code Owners: not used → code_owner_review: true",
 		"**Require signed commits**: yes (recommended) → signed_commits: false",
 		"Require linear history: yes → linear_history: false",

@@ -13,8 +13,7 @@ import (
 
 func TestRoom(t *testing.T) {
 	subject := func(text string) *checks.Subject {
-		doc, err := strict.Parse("implementations/ada.json", []byte(text), strict.RegistryFile)
-		must.OK(t, err)
+		doc := must.Get(strict.Parse("implementations/ada.json", []byte(text), strict.RegistryFile))(t)
 		return &checks.Subject{Record: &registry.Record{Document: doc}}
 	}
 	dense := "[" + strings.Repeat("0,", 32_000) + "0]"

@@ -22,11 +22,9 @@ var notObtained = []evidence.State{evidence.Unsought, evidence.Absent, evidence.
 // TestNothingPassesWithoutItsEvidence checks that no check passes a record where a kind that it owns or needs is in any
 // other state than Obtained, though the documents themselves are good.
 func TestNothingPassesWithoutItsEvidence(t *testing.T) {
-	w, err := fixture.Build(t.TempDir(), []byte(pureWorlds["honest"]))
-	must.OK(t, err)
+	w := must.Get(fixture.Build(t.TempDir(), []byte(pureWorlds["honest"])))(t)
 	defer w.Close()
-	repo, err := registry.Open(w.Repo.Dir)
-	must.OK(t, err)
+	repo := must.Get(registry.Open(w.Repo.Dir))(t)
 	defer repo.Close()
 	run := freshRun(t, repo, w, recordedOf(t, repo, w))
 	seen := map[string]bool{}

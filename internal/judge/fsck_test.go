@@ -64,8 +64,7 @@ func (s *shapes) tree(entries ...string) string {
 	for _, e := range entries {
 		mode, rest, _ := strings.Cut(e, " ")
 		at := strings.LastIndexByte(rest, ' ')
-		raw, err := hex.DecodeString(rest[at+1:])
-		must.OK(s.T, err)
+		raw := must.Get(hex.DecodeString(rest[at+1:]))(s.T)
 		text.WriteString(mode + " " + rest[:at] + "\x00" + string(raw))
 	}
 	return s.object("tree", text.String())
@@ -391,8 +390,7 @@ func TestGitAcceptsWhatPasses(t *testing.T) {
 		if (err != nil) != (i < len(refused)) {
 			t.Errorf("%s: git says %v", sh.name, err)
 		}
-		repo, err := registry.Open(s.Dir)
-		must.OK(t, err)
+		repo := must.Get(registry.Open(s.Dir))(t)
 		if got := checkShape(t, repo, s.base, head); got != sh.want {
 			t.Errorf("%s: check finds %q, want %q", sh.name, got, sh.want)
 		}

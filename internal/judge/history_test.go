@@ -76,14 +76,10 @@ func TestHistoryAgreesWithCheck(t *testing.T) {
 // sameStanding requires that a ledger that followed the whole history stands where reading the head anew does.
 func sameStanding(t *testing.T, repo *registry.Repository, ledger *checks.Ledger) {
 	t.Helper()
-	head, err := repo.Resolve("main")
-	must.OK(t, err)
-	tree, err := repo.Tree(t.Context(), head)
-	must.OK(t, err)
-	read, err := checks.NewStanding(t.Context(), tree, func(string) bool { return true })
-	must.OK(t, err)
-	followed, err := ledger.Standing(t.Context(), tree)
-	must.OK(t, err)
+	head := must.Get(repo.Resolve("main"))(t)
+	tree := must.Get(repo.Tree(t.Context(), head))(t)
+	read := must.Get(checks.NewStanding(t.Context(), tree, func(string) bool { return true }))(t)
+	followed := must.Get(ledger.Standing(t.Context(), tree))(t)
 	if diff := cmp.Diff(slices.Collect(read.Listings()), slices.Collect(followed.Listings())); diff != "" {
 		t.Errorf("read, and followed:\n%s", diff)
 	}
@@ -92,8 +88,7 @@ func sameStanding(t *testing.T, repo *registry.Repository, ledger *checks.Ledger
 			t.Errorf("by the DID of %s:\n%s", l.Path, diff)
 		}
 		in := func(st *checks.Standing) *checks.State {
-			is, err := (&checks.Run{Context: t.Context(), Repo: repo, Base: st, Now: time.Now()}).State(l)
-			must.OK(t, err)
+			is := must.Get((&checks.Run{Context: t.Context(), Repo: repo, Base: st, Now: time.Now()}).State(l))(t)
 			return is
 		}
 		if diff := cmp.Diff(in(read), in(followed)); diff != "" {
@@ -105,11 +100,9 @@ func sameStanding(t *testing.T, repo *registry.Repository, ledger *checks.Ledger
 func checkErrors(t *testing.T, repo *registry.Repository, s *registry.Step) []string {
 	t.Helper()
 	ctx := context.Background()
-	r, err := repo.Range(ctx, s.Base.Commit(), s.Commit.ID)
-	must.OK(t, err)
-	rep, err := judge.Check(ctx, repo, []*registry.Range{r}, sources.Offline(s.Commit.When, 0),
-		judge.Config{Offline: true, Selected: func(id string) bool { return slices.Contains(gitOnly, id) }})
-	must.OK(t, err)
+	r := must.Get(repo.Range(ctx, s.Base.Commit(), s.Commit.ID))(t)
+	rep := must.Get(judge.Check(ctx, repo, []*registry.Range{r}, sources.Offline(s.Commit.When, 0),
+		judge.Config{Offline: true, Selected: func(id string) bool { return slices.Contains(gitOnly, id) }}))(t)
 	var out []string
 	for res := range rep.Results.All() {
 		for _, f := range res.Findings {
@@ -233,14 +226,11 @@ func TestRevokedByFileName(t *testing.T) {
 	h.repo.Write(revocation, h.revocation("first", sum))
 	h.commit("revoked")
 	must.OK(t, h.repo.Sync())
-	repo, err := registry.Open(h.repo.Dir)
-	must.OK(t, err)
+	repo := must.Get(registry.Open(h.repo.Dir))(t)
 	defer repo.Close()
-	head, err := repo.Resolve("main")
-	must.OK(t, err)
-	rep, err := mirror.Audit(context.Background(), repo, head, sources.Offline(fixture.Clock, 0),
-		mirror.AuditConfig{Config: judge.Config{Offline: true, Selected: func(string) bool { return true }}})
-	must.OK(t, err)
+	head := must.Get(repo.Resolve("main"))(t)
+	rep := must.Get(mirror.Audit(context.Background(), repo, head, sources.Offline(fixture.Clock, 0),
+		mirror.AuditConfig{Config: judge.Config{Offline: true, Selected: func(string) bool { return true }}}))(t)
 	want := map[string]string{"did:web:first.example": revocation, "did:web:second.example": ""}
 	for _, l := range rep.Listings {
 		if path, ok := want[l.ToolDID]; !ok || l.RevokedBy != path ||

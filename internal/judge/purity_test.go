@@ -111,11 +111,9 @@ func TestChecksArePure(t *testing.T) {
 	for name, description := range pureWorlds {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w, err := fixture.Build(t.TempDir(), []byte(description))
-			must.OK(t, err)
+			w := must.Get(fixture.Build(t.TempDir(), []byte(description)))(t)
 			defer w.Close()
-			repo, err := registry.Open(w.Repo.Dir)
-			must.OK(t, err)
+			repo := must.Get(registry.Open(w.Repo.Dir))(t)
 			defer repo.Close()
 			source := recordedOf(t, repo, w)
 			whole, bare := freshRun(t, repo, w, source), freshRun(t, repo, w, source)
@@ -148,17 +146,14 @@ func TestChecksArePure(t *testing.T) {
 // recordedOf gates a world, and gives the evidence for doing so again, which must give the same report.
 func recordedOf(t *testing.T, repo *registry.Repository, w *fixture.World) evidence.Source {
 	t.Helper()
-	addr, err := netip.ParseAddrPort(w.Web.Addr())
-	must.OK(t, err)
-	live, err := live.New(live.Options{Now: w.Now,
+	addr := must.Get(netip.ParseAddrPort(w.Web.Addr()))(t)
+	live := must.Get(live.New(live.Options{Now: w.Now,
 		ConnectTo: []live.ConnectTo{{Host: "*", Addr: addr}},
-		CACert:    w.Web.CAPEM(), RDAPURL: w.Web.RDAPURL(), WHOISServer: w.Web.WHOISAddr()})
-	must.OK(t, err)
+		CACert:    w.Web.CAPEM(), RDAPURL: w.Web.RDAPURL(), WHOISServer: w.Web.WHOISAddr()}))(t)
 	defer live.Close()
 	first := reportOf(t, repo, w, live)
-	bundle, err := bundle.Decode("bundle",
-		(&bundle.Bundle{Mode: "check", Now: w.Now, Observations: live.Observations()}).Encode())
-	must.OK(t, err)
+	bundle := must.Get(bundle.Decode("bundle",
+		(&bundle.Bundle{Mode: "check", Now: w.Now, Observations: live.Observations()}).Encode()))(t)
 	if second := reportOf(t, repo, w, bundle.Source()); !bytes.Equal(first, second) {
 		t.Errorf("the recorded run reports\n%s\nnot\n%s", second, first)
 	}
@@ -169,12 +164,9 @@ func everything(string) bool { return true }
 
 func reportOf(t *testing.T, repo *registry.Repository, w *fixture.World, src evidence.Source) []byte {
 	t.Helper()
-	rng, err := repo.Range(t.Context(), w.Base, w.Head)
-	must.OK(t, err)
-	rep, err := Check(t.Context(), repo, []*registry.Range{rng}, src, Config{Selected: everything})
-	must.OK(t, err)
-	text, err := json.MarshalIndent(rep, "", " ")
-	must.OK(t, err)
+	rng := must.Get(repo.Range(t.Context(), w.Base, w.Head))(t)
+	rep := must.Get(Check(t.Context(), repo, []*registry.Range{rng}, src, Config{Selected: everything}))(t)
+	text := must.Get(json.MarshalIndent(rep, "", " "))(t)
 	return text
 }
 
@@ -183,8 +175,7 @@ func reportOf(t *testing.T, repo *registry.Repository, w *fixture.World, src evi
 func freshRun(t *testing.T, repo *registry.Repository, w *fixture.World, src evidence.Source) *checks.Run {
 	t.Helper()
 	ctx := context.Background()
-	rng, err := repo.Range(ctx, w.Base, w.Head)
-	must.OK(t, err)
+	rng := must.Get(repo.Range(ctx, w.Base, w.Head))(t)
 	run := &checks.Run{Catalogue: checks.All, Context: ctx, Repo: repo, Range: rng, Now: w.Now, Selected: everything}
 	changes, err := touched(rng)
 	must.OK(t, err)
@@ -193,8 +184,7 @@ func freshRun(t *testing.T, repo *registry.Repository, w *fixture.World, src evi
 		t.Fatal(err)
 	}
 	for _, change := range changes {
-		s, err := checks.NewSubject(run, change)
-		must.OK(t, err)
+		s := must.Get(checks.NewSubject(run, change))(t)
 		run.Subjects = append(run.Subjects, s)
 	}
 	for _, s := range run.Subjects {
@@ -210,8 +200,7 @@ func freshRun(t *testing.T, repo *registry.Repository, w *fixture.World, src evi
 
 func outcomeOf(t *testing.T, c *checks.Check, s *checks.Subject) verdict.Outcome {
 	t.Helper()
-	out, err := c.Judge(s)
-	must.OK(t, err)
+	out := must.Get(c.Judge(s))(t)
 	return out
 }
 

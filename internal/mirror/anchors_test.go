@@ -17,8 +17,7 @@ import (
 // TestAnchorsOfOneWorkflow checks that of several anchors of one workflow each is told of another, in a whole audit and
 // in shards that do not judge that other one.
 func TestAnchorsOfOneWorkflow(t *testing.T) {
-	made, err := fixture.NewRepo(filepath.Join(t.TempDir(), "registry"))
-	must.OK(t, err)
+	made := must.Get(fixture.NewRepo(filepath.Join(t.TempDir(), "registry")))(t)
 	const uri = "https://a.example/receipt.json"
 	for _, slug := range []string{"first", "middle", "last"} {
 		made.Write("workflow-anchors/"+slug+".json", fmt.Appendf(nil, `{"slug":%q,"workflow_id":"wf_%026d",
@@ -28,20 +27,17 @@ func TestAnchorsOfOneWorkflow(t *testing.T) {
 	}
 	made.Commit("anchors", fixture.Clock.AddDate(0, 0, -1))
 	must.OK(t, made.Sync())
-	repo, err := registry.Open(made.Dir)
-	must.OK(t, err)
+	repo := must.Get(registry.Open(made.Dir))(t)
 	defer repo.Close()
-	head, err := repo.Resolve("main")
-	must.OK(t, err)
+	head := must.Get(repo.Resolve("main"))(t)
 	want := map[string]string{"first": "middle", "last": "middle", "middle": "first"}
 	for _, of := range []int{1, 2, 3} {
 		outcome := 0
 		for part := range of {
 			// Nothing can be had, and yet this much is judged.
-			rep, err := mirror.Audit(t.Context(), repo, head, sources.Offline(fixture.Clock, 0),
+			rep := must.Get(mirror.Audit(t.Context(), repo, head, sources.Offline(fixture.Clock, 0),
 				mirror.AuditConfig{Shard: part + 1, Of: of,
-					Config: judge.Config{Selected: func(id string) bool { return id == "workflow-anchors" }}})
-			must.OK(t, err)
+					Config: judge.Config{Selected: func(id string) bool { return id == "workflow-anchors" }}}))(t)
 			for r := range rep.Results.All() {
 				slug := strings.TrimSuffix(filepath.Base(r.Subject), ".json")
 				for _, f := range r.Findings {

@@ -20,10 +20,8 @@ func TestDirInWorkTree(t *testing.T) {
 		t.Errorf("tracked: error %v, want the code %s", err, registry.NestedRepository)
 	}
 	for range 2 { // the second time it is there
-		d, err := OpenDir(filepath.Join(outer.Dir, "free"), url, "", "main")
-		must.OK(t, err)
-		repo, err := registry.Open(d.Path)
-		must.OK(t, err)
+		d := must.Get(OpenDir(filepath.Join(outer.Dir, "free"), url, "", "main"))(t)
+		repo := must.Get(registry.Open(d.Path))(t)
 		if repo.Outer() == "" || repo.Store().Worktree() != "" {
 			t.Errorf("work tree %q in %q, want a bare clone in the work tree", repo.Store().Worktree(), repo.Outer())
 		}

@@ -70,8 +70,7 @@ func TestCrowd(t *testing.T) {
 func TestSiteFull(t *testing.T) {
 	site := NewSite(&Dir{Path: t.TempDir()}, time.Hour, false)
 	site.most = 3
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	must.OK(t, err)
+	l := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
 	go func() { _ = site.Serve(t.Context(), l) }()
 	t.Cleanup(func() { _ = l.Close() })
 	var slow []net.Conn

@@ -32,8 +32,7 @@ func TestClients(t *testing.T) {
 
 // TestLoadAgain requires that a run after one that could not read the state reads it, and does not end the program.
 func TestLoadAgain(t *testing.T) {
-	d, err := OpenDir(filepath.Join(t.TempDir(), "mirror"), "https://registry.example/r", "", "main")
-	must.OK(t, err)
+	d := must.Get(OpenDir(filepath.Join(t.TempDir(), "mirror"), "https://registry.example/r", "", "main"))(t)
 	t.Cleanup(func() { d.Close() })
 	state := d.File(mirrorstate.File)
 	if err := os.Symlink(state, state); err != nil { // it leads nowhere

@@ -43,16 +43,14 @@ func TestServeGit(t *testing.T) {
 	work := gittest.At(t, origin)
 	first := work.Commit("implementations/a.json", strings.Repeat("a\n", 1000))
 	url := smart.URL + "/origin/.git"
-	d, err := OpenDir(filepath.Join(t.TempDir(), "mirror"), url, "", "main")
-	must.OK(t, err)
+	d := must.Get(OpenDir(filepath.Join(t.TempDir(), "mirror"), url, "", "main"))(t)
 	t.Cleanup(func() { d.Close() })
 	site := httptest.NewServer(NewSite(d, time.Hour, true))
 	t.Cleanup(site.Close)
 	at := site.URL + "/registry.git"
 	fetch := func() string {
 		t.Helper()
-		tip, err := d.Fetch(t.Context(), Origin{URL: url, Live: live.Options{}, MaxDisk: 1 << 30})
-		must.OK(t, err)
+		tip := must.Get(d.Fetch(t.Context(), Origin{URL: url, Live: live.Options{}, MaxDisk: 1 << 30}))(t)
 		return tip
 	}
 	git := func(dir string, args ...string) string {
@@ -114,8 +112,7 @@ func TestServeGit(t *testing.T) {
 
 // TestServeGitServesNoMore checks that of registry.git only what the dumb protocol asks for is served.
 func TestServeGitServesNoMore(t *testing.T) {
-	d, err := OpenDir(filepath.Join(t.TempDir(), "mirror"), "https://registry.example/r", "", "main")
-	must.OK(t, err)
+	d := must.Get(OpenDir(filepath.Join(t.TempDir(), "mirror"), "https://registry.example/r", "", "main"))(t)
 	defer d.Close()
 	must.OK(t, d.SetVerified(strings.Repeat("a", 40)))
 	sum := strings.Repeat("0", 40)

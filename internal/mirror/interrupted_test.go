@@ -18,16 +18,13 @@ import (
 // small returns a registry of two listings and a revocation, and its head.
 func small(t *testing.T) (*registry.Repository, string) {
 	t.Helper()
-	w, err := fixture.BuildUnserved(t.TempDir(), []byte(`
+	w := must.Get(fixture.BuildUnserved(t.TempDir(), []byte(`
 base: [{listing: ada, level: L4, witness: [bob]}, {listing: bob, level: L4, witness: [ada]}, {commit: Begin},
   {revoke: bob}]
-`))
-	must.OK(t, err)
-	repo, err := registry.Open(w.Repo.Dir)
-	must.OK(t, err)
+`)))(t)
+	repo := must.Get(registry.Open(w.Repo.Dir))(t)
 	t.Cleanup(func() { repo.Close() })
-	head, err := repo.Resolve("main")
-	must.OK(t, err)
+	head := must.Get(repo.Resolve("main"))(t)
 	return repo, head
 }
 
@@ -51,9 +48,8 @@ func TestInterruptedWalk(t *testing.T) {
 	repo, head := small(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	rep, err := mirror.Audit(ctx, repo, head, sources.Offline(fixture.Clock, 0), mirror.AuditConfig{
-		Config: judge.Config{Selected: func(string) bool { return true }}})
-	must.OK(t, err)
+	rep := must.Get(mirror.Audit(ctx, repo, head, sources.Offline(fixture.Clock, 0), mirror.AuditConfig{
+		Config: judge.Config{Selected: func(string) bool { return true }}}))(t)
 	if rep.Verdict != verdict.Inconclusive || rep.Counts.Records != 0 || rep.History.Walked != 0 {
 		t.Errorf("verdict %s of %d records and %d commits, want inconclusive, 0, 0", rep.Verdict, rep.Counts.Records,
 			rep.History.Walked)

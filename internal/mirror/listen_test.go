@@ -27,17 +27,14 @@ func TestSite(t *testing.T) {
 	defer server.Close()
 	get := func(method, path string, head map[string]string) (int, string, http.Header) {
 		t.Helper()
-		r, err := http.NewRequest(method, server.URL, nil)
-		must.OK(t, err)
+		r := must.Get(http.NewRequest(method, server.URL, nil))(t)
 		r.URL.Opaque = path // as it is, dots and all
 		for name, value := range head {
 			r.Header.Set(name, value)
 		}
-		resp, err := http.DefaultTransport.RoundTrip(r)
-		must.OK(t, err)
+		resp := must.Get(http.DefaultTransport.RoundTrip(r))(t)
 		defer resp.Body.Close()
-		body, err := io.ReadAll(resp.Body)
-		must.OK(t, err)
+		body := must.Get(io.ReadAll(resp.Body))(t)
 		for _, name := range []string{"Content-Security-Policy", "X-Content-Type-Options", "X-Frame-Options",
 			"Referrer-Policy",
 			"Cross-Origin-Resource-Policy", "Cache-Control"} {
@@ -178,13 +175,11 @@ func TestSiteSlow(t *testing.T) {
 	d := &Dir{Path: t.TempDir()}
 	site := NewSite(d, time.Hour, false)
 	site.Ended("")
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	must.OK(t, err)
+	l := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
 	done := make(chan error, 1)
 	go func() { done <- site.Serve(t.Context(), l) }()
 	for i := range 200 {
-		c, err := net.Dial("tcp", l.Addr().String())
-		must.OK(t, err)
+		c := must.Get(net.Dial("tcp", l.Addr().String()))(t)
 		defer c.Close()
 		if i%2 == 0 {
 			if _, err := io.WriteString(c, "GET / HT"); err != nil {
@@ -193,8 +188,7 @@ func TestSiteSlow(t *testing.T) {
 		}
 	}
 	for range 100 {
-		resp, err := http.Get("http://" + l.Addr().String() + "/healthz")
-		must.OK(t, err)
+		resp := must.Get(http.Get("http://" + l.Addr().String() + "/healthz"))(t)
 		resp.Body.Close()
 		if resp.StatusCode != 200 {
 			t.Fatalf("status %d", resp.StatusCode)
@@ -208,8 +202,7 @@ func TestSiteSlow(t *testing.T) {
 
 // TestSiteServesTheLog requires the log checkpoint and the tiles to be served, and nothing else of the log.
 func TestSiteServesTheLog(t *testing.T) {
-	d, err := OpenDir(filepath.Join(t.TempDir(), "mirror"), "https://registry.example/r", "", "main")
-	must.OK(t, err)
+	d := must.Get(OpenDir(filepath.Join(t.TempDir(), "mirror"), "https://registry.example/r", "", "main"))(t)
 	defer d.Close()
 	for _, name := range []string{"checkpoint", "signed", "tile/0/000", "tile/entries/x001/234.p/255", "tile/0/x"} {
 		file := filepath.Join(d.File("log"), filepath.FromSlash(name))

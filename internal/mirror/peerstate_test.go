@@ -24,8 +24,7 @@ const (
 // openAt opens a clone until the test ends.
 func openAt(t *testing.T, dir string) *registry.Repository {
 	t.Helper()
-	r, err := registry.Open(dir)
-	must.OK(t, err)
+	r := must.Get(registry.Open(dir))(t)
 	t.Cleanup(func() { r.Close() })
 	return r
 }
@@ -89,8 +88,7 @@ func TestComparePeer(t *testing.T) {
 			p := gittest.At(t, dir)
 			p.Write("refs/heads/peer", c.Git("rev-parse", tt.peer)+"\n")
 			p.Write("HEAD", "ref: refs/heads/peer\n")
-			s, err := comparePeer(t.Context(), openAt(t, c.Dir), "p", dir, tt.own)
-			must.OK(t, err)
+			s := must.Get(comparePeer(t.Context(), openAt(t, c.Dir), "p", dir, tt.own))(t)
 			if got := spellPeer(s, names); got != tt.want {
 				t.Errorf("got\n%s\nwant\n%s", got, tt.want)
 			}
@@ -146,8 +144,7 @@ func TestComparePeerLimit(t *testing.T) {
 	}
 	p.Commit(append(files, "revocations/r.json", "r")...)
 	c.Commit("workflow-anchors/a.json", "a", "implementations/05.json", "mine")
-	s, err := comparePeer(t.Context(), openAt(t, c.Dir), "p", dir, "HEAD")
-	must.OK(t, err)
+	s := must.Get(comparePeer(t.Context(), openAt(t, c.Dir), "p", dir, "HEAD"))(t)
 	if len(s.differ) != maxPeerDiffer || s.differ[0] != "implementations/00.json" ||
 		s.differ[5] != "implementations/05.json" {
 		t.Errorf("differ\n%s", strings.Join(s.differ, "\n"))
@@ -231,8 +228,7 @@ func TestIsEmpty(t *testing.T) {
 	} {
 		c := gittest.New(t)
 		tt.make(c)
-		s, err := gitstore.Open(c.Dir)
-		must.OK(t, err)
+		s := must.Get(gitstore.Open(c.Dir))(t)
 		defer s.Close()
 		if got := isEmpty(s); got != tt.want {
 			t.Errorf("%s: empty is %t, want %t", name, got, tt.want)

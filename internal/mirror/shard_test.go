@@ -42,8 +42,7 @@ func part(t *testing.T, r *verdict.Report) mirror.Part {
 
 func read(t *testing.T, text string) mirror.Part {
 	t.Helper()
-	first, err := report.Stream("shard.json", strings.NewReader(text), verdict.Records{})
-	must.OK(t, err)
+	first := must.Get(report.Stream("shard.json", strings.NewReader(text), verdict.Records{}))(t)
 	return mirror.Part{Report: first, Read: func(records verdict.Records) error {
 		_, err := report.Stream("shard.json", strings.NewReader(text), records)
 		return err
@@ -221,19 +220,16 @@ func TestMergeWithinADay(t *testing.T) {
 func TestShardsMakeTheWhole(t *testing.T) {
 	generated, err := fixture.Generate(filepath.Join(t.TempDir(), "registry"), fixture.Bulk{Listings: 60, Commits: 10})
 	must.OK(t, err)
-	repo, err := registry.Open(generated.Dir)
-	must.OK(t, err)
+	repo := must.Get(registry.Open(generated.Dir))(t)
 	defer repo.Close()
 	ctx := context.Background()
-	head, err := repo.Resolve("main")
-	must.OK(t, err)
+	head := must.Get(repo.Resolve("main"))(t)
 	var spool bulk.Spool
 	audit := func(part, of int) *verdict.Report {
 		t.Helper()
-		rep, err := mirror.Audit(ctx, repo, head, sources.Offline(fixture.Clock, 0),
+		rep := must.Get(mirror.Audit(ctx, repo, head, sources.Offline(fixture.Clock, 0),
 			mirror.AuditConfig{Shard: part, Of: of, Spool: spool,
-				Config: judge.Config{Offline: true, Selected: func(string) bool { return true }}})
-		must.OK(t, err)
+				Config: judge.Config{Offline: true, Selected: func(string) bool { return true }}}))(t)
 		return rep
 	}
 	whole := audit(0, 0)
@@ -269,8 +265,7 @@ func TestShardsMakeTheWhole(t *testing.T) {
 				}
 			}
 		})} {
-			joined, err := mirror.Merge(order, spool)
-			must.OK(t, err)
+			joined := must.Get(mirror.Merge(order, spool))(t)
 			if diff := cmp.Diff(written(t, whole), written(t, joined)); diff != "" {
 				t.Errorf("%d shards:\n%s", n, diff)
 			}

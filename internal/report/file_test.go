@@ -24,8 +24,7 @@ func TestWriteFile(t *testing.T) {
 			t.Errorf("the file holds %d bytes, error %v", len(got), err)
 		}
 	}
-	info, err := os.Stat(path)
-	must.OK(t, err)
+	info := must.Get(os.Stat(path))(t)
 	if runtime.GOOS != "windows" && info.Mode() != 0o644 {
 		t.Errorf("mode is %v", info.Mode())
 	}

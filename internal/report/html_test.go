@@ -87,8 +87,7 @@ var elements = map[string]string{
 // reader cannot see, and the policy that its style needs.
 func checkPage(t *testing.T, page string) {
 	t.Helper()
-	root, err := html.Parse(strings.NewReader(page))
-	must.OK(t, err)
+	root := must.Get(html.Parse(strings.NewReader(page)))(t)
 	policy, style := "", ""
 	for n := range root.Descendants() {
 		switch n.Type {
@@ -279,8 +278,7 @@ func TestLongLists(t *testing.T) {
 	}
 	for _, page := range []string{page, written(t, "html", audited(), Options{}),
 		written(t, "html", honest(), Options{})} {
-		root, err := html.Parse(strings.NewReader(page))
-		must.OK(t, err)
+		root := must.Get(html.Parse(strings.NewReader(page)))(t)
 		ids, links := map[string]int{}, []string{}
 		for n := range root.Descendants() {
 			for _, a := range n.Attr {

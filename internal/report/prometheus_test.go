@@ -105,8 +105,7 @@ func TestPrometheusFormat(t *testing.T) {
 
 func TestPrometheusOfAnAudit(t *testing.T) {
 	series := map[string]int{}
-	all, err := exposition(written(t, "prometheus", audited(), Options{}))
-	must.OK(t, err)
+	all := must.Get(exposition(written(t, "prometheus", audited(), Options{})))(t)
 	own := fmt.Sprintf("registry=%q", audited().Origin)
 	for name, value := range all {
 		if !strings.Contains(name, "{"+own) {
@@ -151,8 +150,7 @@ func TestPrometheusIsBounded(t *testing.T) {
 		r.Listings = append(r.Listings, verdict.Listing{Slug: fmt.Sprintf("s-%d", i), Status: verdict.StatusValid,
 			ExpiresAt: &end})
 	}
-	series, err := exposition(written(t, "prometheus", r, Options{}))
-	must.OK(t, err)
+	series := must.Get(exposition(written(t, "prometheus", r, Options{})))(t)
 	n := 0
 	for name := range series {
 		if strings.HasPrefix(name, "oap_gate_listing_seconds_to_expiry") {
@@ -172,11 +170,9 @@ func TestPrometheusIsBounded(t *testing.T) {
 func TestPrometheusFileIsRenamedIntoPlace(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "oap.prom")
 	must.OK(t, os.WriteFile(path, []byte("old\n"), 0o644))
-	before, err := os.Stat(path)
-	must.OK(t, err)
+	before := must.Get(os.Stat(path))(t)
 	must.OK(t, Count(audited()).WriteFile(path, "prometheus", Options{}))
-	after, err := os.Stat(path)
-	must.OK(t, err)
+	after := must.Get(os.Stat(path))(t)
 	if os.SameFile(before, after) {
 		t.Error("the old file was written over")
 	}

@@ -16,8 +16,7 @@ import (
 
 func compiled(t *testing.T) *jsonschema.Schema {
 	t.Helper()
-	document, err := jsonschema.UnmarshalJSON(bytes.NewReader(schemas.Text("report")))
-	must.OK(t, err)
+	document := must.Get(jsonschema.UnmarshalJSON(bytes.NewReader(schemas.Text("report"))))(t)
 	c := jsonschema.NewCompiler()
 	c.AssertFormat()
 	must.OK(t, c.AddResource(schemas.ID("report"), document))
@@ -47,8 +46,7 @@ func TestReportsAreValid(t *testing.T) {
 		reports[sample.name] = sample.report
 	}
 	for name, r := range reports {
-		value, err := jsonschema.UnmarshalJSON(strings.NewReader(written(t, "json", r, Options{})))
-		must.OK(t, err)
+		value := must.Get(jsonschema.UnmarshalJSON(strings.NewReader(written(t, "json", r, Options{}))))(t)
 		if err := schema.Validate(value); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}

@@ -88,8 +88,7 @@ func TestStatementVectors(t *testing.T) {
 	all := vectors(t)
 	for _, mode := range []string{"check", "audit", "verify"} {
 		want := all[mode]
-		text, err := vectorSigner().Statement(stated(mode))
-		must.OK(t, err)
+		text := must.Get(vectorSigner().Statement(stated(mode)))(t)
 		payload, signature := opened(t, text)
 		if diff := cmp.Diff(want.Statement, payload); diff != "" {
 			t.Errorf("%s: %s", mode, diff)
@@ -203,8 +202,7 @@ func TestStatementTool(t *testing.T) {
 	r := stated("verify")
 	r.Tool = verdict.Tool{Version: "devel", Commit: statedHead}
 	r.Judged[0].Name = "https://tool.example/receipt?a=1&b=<2>"
-	text, err := vectorSigner().Statement(r)
-	must.OK(t, err)
+	text := must.Get(vectorSigner().Statement(r))(t)
 	payload, _ := opened(t, text)
 	for _, want := range []string{"oap-gate/tree/" + statedHead + `"`, "receipt?a=1&b=<2>"} {
 		if !strings.Contains(payload, want) {

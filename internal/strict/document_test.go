@@ -8,10 +8,9 @@ import (
 )
 
 func TestPos(t *testing.T) {
-	d, err := Parse("x",
+	d := must.Get(Parse("x",
 		[]byte("\n{\"a\": [1,\n  {\"b/c\": 2, \"~d\": 3} , \"x\"],\n \"\\u0065\" : {\"\": 4}, \"é\":5, \"f\":6}"),
-		RegistryFile)
-	must.OK(t, err)
+		RegistryFile))(t)
 	for pointer, want := range map[string]string{
 		"":                        "x:2:1",
 		"/a":                      "x:2:2",

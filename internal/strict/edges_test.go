@@ -12,8 +12,7 @@ import (
 // TestStep checks the pointers of places, which lead to these places.
 func TestStep(t *testing.T) {
 	const text = `{"a/b": [0, {"m~1": 7, "": 8}]}`
-	doc, err := Parse("x", []byte(text), RegistryFile)
-	must.OK(t, err)
+	doc := must.Get(Parse("x", []byte(text), RegistryFile))(t)
 	item := &Step{&Step{nil, "a/b"}, "1"}
 	for _, row := range []struct {
 		step    *Step

@@ -67,8 +67,7 @@ func TestNothingSaidIsNoPass(t *testing.T) {
 
 func TestSeverityText(t *testing.T) {
 	for s := range Severity(len(severities)) {
-		text, err := json.Marshal(s)
-		must.OK(t, err)
+		text := must.Get(json.Marshal(s))(t)
 		var back Severity
 		if err := json.Unmarshal(text, &back); err != nil || back != s {
 			t.Errorf("%s: %v, %v", text, back, err)
@@ -87,8 +86,7 @@ func TestLongTexts(t *testing.T) {
 	long := strings.Repeat("é", maxText)
 	var o Outcome
 	o.Errorf(At{Path: long + "/a"}, "", "code", "%s", long+"b").WithFix("%s", long+"c")
-	r, err := o.Result(Rule{ID: "x"}, long+"/a")
-	must.OK(t, err)
+	r := must.Get(o.Result(Rule{ID: "x"}, long+"/a"))(t)
 	f := r.Findings[0]
 	if r.Subject != f.Path || f.Path != Abridged(long+"/a") || len(f.Path) != len(long)+len("…")+64 ||
 		f.Message != long+"…" || f.Fix != long+"…" {

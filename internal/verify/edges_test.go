@@ -210,8 +210,7 @@ func TestAgedFinding(t *testing.T) {
 func TestAnchorClaim(t *testing.T) {
 	t.Parallel()
 	w := built(t, `base: [{listing: nova}, {listing: upper, did: "did:web:nova.example:a"}]`)
-	head, err := w.repo.Resolve("main")
-	must.OK(t, err)
+	head := must.Get(w.repo.Resolve("main"))(t)
 	clone := &Clone{Repo: w.repo, Commit: head}
 	st, err := clone.Stand(t.Context())
 	must.OK(t, err)

@@ -59,8 +59,7 @@ func TestMissingObject(t *testing.T) {
 	for _, c := range missingWorlds {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			w, err := fixture.BuildUnserved(t.TempDir(), []byte(c.world))
-			must.OK(t, err)
+			w := must.Get(fixture.BuildUnserved(t.TempDir(), []byte(c.world)))(t)
 			whole := func(t *testing.T, w *fixture.World, repo *registry.Repository) (string, error) {
 				return read(t, w, repo, c.text, checktest.Web(t, w))
 			}

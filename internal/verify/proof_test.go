@@ -60,16 +60,14 @@ func proveListing(t *testing.T, w *builtWorld, slug string) []byte {
 	state := proof.NewMap()
 	var changes []proof.Change
 	for _, path := range w.Repo.Paths() {
-		text, err := w.Repo.Read(path)
-		must.OK(t, err)
+		text := must.Get(w.Repo.Read(path))(t)
 		changes = append(changes, proof.NewChange(path, 0o100644, text))
 	}
 	state.Apply(changes)
 	e := proof.Entry{Commit: loggedCommit, Time: w.Now.Unix(), Files: state.Root()}
 	var log proof.Log
 	must.OK(t, log.Add(e.Text()))
-	root, err := log.Root(1)
-	must.OK(t, err)
+	root := must.Get(log.Root(1))(t)
 	text := proof.Checkpoint{Origin: logName, Size: 1, Root: root}.Text()
 	signed, err := proof.ParseSigned([]byte(text + "\n" + signatureLine(logName, noteKey, text, w.Now) +
 		signatureLine(witnessName, cosignatureKey, text, w.Now.Add(-time.Hour))))
@@ -79,15 +77,13 @@ func proveListing(t *testing.T, w *builtWorld, slug string) []byte {
 		if f.Content, err = w.Repo.Read(proof.ListingPath(slug)); err != nil {
 			t.Fatal(err)
 		}
-		pin, err := w.Pin(slug, 0)
-		must.OK(t, err)
+		pin := must.Get(w.Pin(slug, 0))(t)
 		f.Names = append(f.Names, *state.Prove(proof.RevokedName(slug, pin)))
 	}
 	if f.Path, err = tlog.ProveRecord(1, 0, &log); err != nil {
 		t.Fatal(err)
 	}
-	data, err := f.Encode()
-	must.OK(t, err)
+	data := must.Get(f.Encode())(t)
 	return data
 }
 
@@ -226,7 +222,6 @@ func TestProof(t *testing.T) {
 }
 
 func quorumNone(t *testing.T) *proof.Policy {
-	policy, err := proof.ParsePolicy([]byte("log " + vkey(logName, noteKey) + "\nquorum none\n"))
-	must.OK(t, err)
+	policy := must.Get(proof.ParsePolicy([]byte("log " + vkey(logName, noteKey) + "\nquorum none\n")))(t)
 	return policy
 }

@@ -29,8 +29,7 @@ import (
 func TestAgainRefuses(t *testing.T) {
 	t.Parallel()
 	w := built(t, "base: [{listing: nova}]")
-	commit, err := w.repo.Resolve("main")
-	must.OK(t, err)
+	commit := must.Get(w.repo.Resolve("main"))(t)
 	many := func(n int) (out []string) {
 		for i := range n {
 			out = append(out, fmt.Sprintf("https://t%d.example", i))
@@ -434,10 +433,8 @@ func TestMirror(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			w := built(t, world)
-			tip, err := w.repo.Resolve("main")
-			must.OK(t, err)
-			before, err := w.repo.Resolve("main~1")
-			must.OK(t, err)
+			tip := must.Get(w.repo.Resolve("main"))(t)
+			before := must.Get(w.repo.Resolve("main~1"))(t)
 			fresh := w.Now.Add(-time.Hour)
 			s := &mirrorstate.State{Verified: tip, LastAttempt: fresh,
 				Tips: []mirrorstate.Tip{{Tip: tip, FreshAt: fresh}}}
@@ -467,8 +464,7 @@ func TestMirror(t *testing.T) {
 func TestFetched(t *testing.T) {
 	t.Parallel()
 	w := built(t, "base: [{listing: nova}, {commit: List}, {listing: ada}]")
-	tip, err := w.repo.Resolve("main")
-	must.OK(t, err)
+	tip := must.Get(w.repo.Resolve("main"))(t)
 	const url = "https://forge.example/registry"
 	config, err := os.OpenFile(filepath.Join(w.Repo.Dir, "config"), os.O_APPEND|os.O_WRONLY, 0)
 	must.OK(t, err)
@@ -544,8 +540,7 @@ func TestOpenRefuses(t *testing.T) {
 		os.WriteFile(filepath.Join(none, "HEAD"), []byte("ref: refs/heads/main\n"), 0o666)); err != nil {
 		t.Fatal(err)
 	}
-	repo, err := registry.Open(none)
-	must.OK(t, err)
+	repo := must.Get(registry.Open(none))(t)
 	defer repo.Close()
 	for rev, want := range map[string]bool{"": true, "gone": false} {
 		_, _, _, err := Choose(t.Context(), repo, "", rev)
@@ -648,8 +643,7 @@ func mirrored(t *testing.T, w *builtWorld, s *mirrorstate.State) (dir string, cl
 // A clone in the directory of a mirror is the mirror's for a run in that directory too.
 func TestChooseHere(t *testing.T) {
 	w := built(t, "base: [{listing: nova}]")
-	tip, err := w.repo.Resolve("main")
-	must.OK(t, err)
+	tip := must.Get(w.repo.Resolve("main"))(t)
 	dir, clone := mirrored(t, w, &mirrorstate.State{Verified: tip, Tips: []mirrorstate.Tip{{Tip: tip}}})
 	t.Chdir(dir)
 	if mirror, _, _, err := Choose(t.Context(), clone, "", ""); err != nil || mirror == nil {
@@ -661,8 +655,7 @@ func TestChooseHere(t *testing.T) {
 func TestSeen(t *testing.T) {
 	t.Parallel()
 	w := built(t, "base: [{listing: nova}]")
-	tip, err := w.repo.Resolve("main")
-	must.OK(t, err)
+	tip := must.Get(w.repo.Resolve("main"))(t)
 	seen := w.Now.Add(-time.Minute)
 	flags := &bundle.VerifyFlags{Targets: []string{"nova"}, Seen: map[string]time.Time{tip: seen}}
 	b := &bundle.Bundle{Mode: "verify", Now: w.Now, Head: tip, Flags: bundle.Flags{Verify: flags}}
@@ -678,8 +671,7 @@ func TestRefusedAtAnOlderCommit(t *testing.T) {
 	t.Parallel()
 	w := built(t, "base: [{listing: ada}, {listing: nova, issued: -10d}, {commit: List}, "+
 		"{listing: eve}, {reissue: nova}]")
-	tip, err := w.repo.Resolve("main")
-	must.OK(t, err)
+	tip := must.Get(w.repo.Resolve("main"))(t)
 	const ada = "implementations/ada.json"
 	const all = ada + " implementations/eve.json implementations/gone.json implementations/nova.json"
 	seen := w.Now.Add(-time.Minute)

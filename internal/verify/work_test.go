@@ -22,8 +22,7 @@ import (
 // work returns what is known about an https target once its documents were sought.
 func (w *builtWorld) work(t *testing.T, text string) *work {
 	t.Helper()
-	target, err := ParseTarget(text, false)
-	must.OK(t, err)
+	target := must.Get(ParseTarget(text, false))(t)
 	of := &work{ctx: t.Context(), src: w.source(t), cfg: &Config{Without: true}, target: target,
 		levels: map[string]map[level.Level]verdict.Verdict{}}
 	must.OK(t, of.collect())
@@ -35,8 +34,7 @@ func TestDeferred(t *testing.T) {
 	t.Parallel()
 	w := built(t, nova+web("edit: "+documentURL, `body: "[]"`)).work(t, "https://nova.example")
 	w.subject.Listing.ToolDID = "did:web:NOVA.example" // which layout reports
-	out, err := judgeSignature(w)
-	must.OK(t, err)
+	out := must.Get(judgeSignature(w))(t)
 	if v, err := out.Verdict(); v != verdict.Failed {
 		t.Errorf("the step signature is %s, %v: %+v", v, err, out)
 	}
@@ -237,10 +235,8 @@ func TestMaxDocuments(t *testing.T) {
 func TestReasons(t *testing.T) {
 	t.Parallel()
 	w := built(t, "base: [{listing: nova}]")
-	pin, err := w.Pin("nova", 0)
-	must.OK(t, err)
-	commit, err := w.repo.Resolve("main")
-	must.OK(t, err)
+	pin := must.Get(w.Pin("nova", 0))(t)
+	commit := must.Get(w.repo.Resolve("main"))(t)
 	want := map[string]string{
 		"manifest":          "is of did:web:nova.example",
 		"receipt-discovery": "names https://nova.example/oap-conformance-receipt.json",
@@ -368,8 +364,7 @@ func TestResult(t *testing.T) {
 		{"no Manifest", gone.source(t), target, "", ""},
 		{"documents at hand", Files(w.Now, atHand), Target{AtHand: true}, "", "L4 L5 L5-ORG"},
 	} {
-		found, err := Verify(t.Context(), c.src, c.target, &Config{Without: true})
-		must.OK(t, err)
+		found := must.Get(Verify(t.Context(), c.src, c.target, &Config{Without: true}))(t)
 		var candidates []level.Level
 		for _, s := range found.Candidates {
 			candidates = append(candidates, s.Listing.Level)
@@ -428,8 +423,7 @@ func TestLongDID(t *testing.T) {
 func TestPinned(t *testing.T) {
 	t.Parallel()
 	w := built(t, listed+web("edit: "+receiptURL, `replace: {"{": "{ "}`))
-	pin, err := w.Pin("nova", 0)
-	must.OK(t, err)
+	pin := must.Get(w.Pin("nova", 0))(t)
 	rep := w.verify(t, "main", &bundle.VerifyFlags{Targets: []string{"nova"}})
 	if got := rep.Steps[2].Error; !strings.HasSuffix(got, "the listing pins "+pin) {
 		t.Errorf("%q, want the pin %s", got, pin)

@@ -127,8 +127,7 @@ func (w *builtWorld) verify(t *testing.T, rev string, flags *bundle.VerifyFlags)
 	rep := only(t, run)
 	consistent(t, rep)
 
-	kept, err := bundle.Decode("bundle", run.Bundle().Encode())
-	must.OK(t, err)
+	kept := must.Get(bundle.Decode("bundle", run.Bundle().Encode()))(t)
 	again := &Run{Jobs: 1}
 	again.Config.Require = flags.Require
 	open := func() (*registry.Repository, error) { return registry.Open(w.Repo.Dir) }

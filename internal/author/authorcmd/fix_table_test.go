@@ -101,8 +101,7 @@ func editJSON(t *testing.T, text []byte, change func(root map[string]any)) []byt
 	var root map[string]any
 	must.OK(t, json.Unmarshal(text, &root))
 	change(root)
-	now, err := json.Marshal(root)
-	must.OK(t, err)
+	now := must.Get(json.Marshal(root))(t)
 	return now
 }
 
@@ -277,8 +276,7 @@ func TestFixes(t *testing.T) {
 					row.set(t, w)
 				}
 				if strings.Contains(row.nova, "$PIN") { // the pin of what is served, in another spelling
-					pin, err := w.Pin("nova", 0)
-					must.OK(t, err)
+					pin := must.Get(w.Pin("nova", 0))(t)
 					sum := plain.SHA256(w.Web.Body(novaReceipt))
 					editListing(t, w, func(text string) string {
 						return strings.Replace(text, pin, "sha256:"+strings.ToUpper(sum), 1)
@@ -318,8 +316,7 @@ func TestFixes(t *testing.T) {
 // TestServersDate reads the Date header of the Receipt's server, honest and not, and replays each run.
 func TestServersDate(t *testing.T) {
 	w := clitest.Build(t, "schemas: [listing]\nworktree:\n  - {listing: nova, issued: \"+1h\"}\n")
-	at, err := url.Parse(novaReceipt)
-	must.OK(t, err)
+	at := must.Get(url.Parse(novaReceipt))(t)
 	page := w.Web.Answer(at)
 	for date, says := range map[string]string{
 		"":                              "",
@@ -411,8 +408,7 @@ func inClone(args ...string) func(*fixture.World) []string {
 // keyOf writes the private key of a name.
 func keyOf(t *testing.T, name string) (file string) {
 	t.Helper()
-	der, err := x509.MarshalPKCS8PrivateKey(fixture.Key(name))
-	must.OK(t, err)
+	der := must.Get(x509.MarshalPKCS8PrivateKey(fixture.Key(name)))(t)
 	file = filepath.Join(t.TempDir(), name+".pem")
 	must.OK(t, os.WriteFile(file, pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der}), 0o600))
 	return file
@@ -940,8 +936,7 @@ func TestEncryptedKeyFix(t *testing.T) {
 		t.Fatalf("exit status %d, the fix is %q, want %q", status, fix, want)
 	}
 	// A test has no terminal at which openssl could ask for the passphrase.
-	decrypted, err := exec.Command("openssl", "pkey", "-in", file, "-passin", "pass:secret").Output()
-	must.OK(t, err)
+	decrypted := must.Get(exec.Command("openssl", "pkey", "-in", file, "-passin", "pass:secret").Output())(t)
 	status, said = ran(bytes.NewReader(decrypted), "key", "show", "-", "--did", "did:web:nova.example", "--offline")
 	if status != 0 {
 		t.Errorf("exit status %d\n%s", status, said)

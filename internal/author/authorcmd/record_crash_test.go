@@ -132,8 +132,7 @@ func killedAt(t *testing.T, file string, args []string) {
 // namesIn are the names in a directory.
 func namesIn(t *testing.T, dir string) []string {
 	t.Helper()
-	entries, err := os.ReadDir(dir)
-	must.OK(t, err)
+	entries := must.Get(os.ReadDir(dir))(t)
 	var names []string
 	for _, e := range entries {
 		names = append(names, e.Name())

@@ -31,8 +31,7 @@ func TestSignedKilled(t *testing.T) {
 		t.Skip("a file is whole there too, but one that a killed writer leaves may not be")
 	}
 	revoked := func(t *testing.T, w *fixture.World) string {
-		pin, err := w.Pin("eve", 0)
-		must.OK(t, err)
+		pin := must.Get(w.Pin("eve", 0))(t)
 		return filepath.Join(w.Repo.Dir, "revocations", "eve-"+pin+".json")
 	}
 	t.Run("revoke", func(t *testing.T) {

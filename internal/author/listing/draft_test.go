@@ -17,8 +17,7 @@ const served = `{"receipt_id":"urn:oap:conformance:r1","implementation":{"did":"
 
 func from(t *testing.T, text string) From {
 	t.Helper()
-	r, err := receipt.Parse("receipt", []byte(text))
-	must.OK(t, err)
+	r := must.Get(receipt.Parse("receipt", []byte(text)))(t)
 	return From{Slug: "tool", ToolDID: "did:web:tool.example",
 		ManifestURI: "https://tool.example/.well-known/oap-tool.json",
 		ReceiptURI:  "https://tool.example/receipt.json", Receipt: r,

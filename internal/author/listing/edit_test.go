@@ -108,10 +108,8 @@ func FuzzEdit(f *testing.F) {
 			return
 		}
 		before := bytes.Clone(text)
-		changed, err := Set(text, name, []byte(`"new"`))
-		must.OK(t, err)
-		dropped, err := Drop(text, name)
-		must.OK(t, err)
+		changed := must.Get(Set(text, name, []byte(`"new"`)))(t)
+		dropped := must.Get(Drop(text, name))(t)
 		if !bytes.Equal(text, before) {
 			t.Fatal("the text itself was changed")
 		}

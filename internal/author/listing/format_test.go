@@ -97,8 +97,7 @@ func FuzzFormat(f *testing.F) {
 		if err != nil {
 			return
 		}
-		before, err := strict.Parse(path, text, strict.RegistryFile)
-		must.OK(t, err)
+		before := must.Get(strict.Parse(path, text, strict.RegistryFile))(t)
 		after, err := strict.Parse(path, out, strict.RegistryFile)
 		if err != nil {
 			t.Fatalf("%v in\n%s", err, out)

@@ -30,8 +30,7 @@ func work(t *testing.T) (string, *Tree) {
 			t.Skipf("this system has no symbolic links: %v", err)
 		}
 	}
-	tree, err := OpenTree(dir)
-	must.OK(t, err)
+	tree := must.Get(OpenTree(dir))(t)
 	t.Cleanup(func() { tree.Close() })
 	return dir, tree
 }
@@ -111,8 +110,7 @@ func TestRefusedPaths(t *testing.T) {
 func TestWrite(t *testing.T) {
 	dir, tree := work(t)
 	want := files(t, dir)
-	revocation, err := RevocationPath("eve", strings.Repeat("a", 64))
-	must.OK(t, err)
+	revocation := must.Get(RevocationPath("eve", strings.Repeat("a", 64)))(t)
 	if err := tree.Create(revocation, []byte("new\n")); err != nil { // its directory is not there yet
 		t.Error(err)
 	}

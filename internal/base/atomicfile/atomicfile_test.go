@@ -26,8 +26,7 @@ func put(t *testing.T, path string, age time.Duration) {
 
 func list(t *testing.T, dir string) []string {
 	t.Helper()
-	entries, err := os.ReadDir(dir)
-	must.OK(t, err)
+	entries := must.Get(os.ReadDir(dir))(t)
 	var names []string
 	for _, e := range entries {
 		names = append(names, e.Name())

@@ -14,8 +14,7 @@ import (
 
 func TestCreate(t *testing.T) {
 	dir := t.TempDir()
-	root, err := os.OpenRoot(dir)
-	must.OK(t, err)
+	root := must.Get(os.OpenRoot(dir))(t)
 	defer root.Close()
 	must.OK(t, Create(root, "a.json", []byte("one"), 0o644))
 	must.OK(t, os.Symlink("nowhere", filepath.Join(dir, "link")))

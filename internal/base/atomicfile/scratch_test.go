@@ -14,8 +14,7 @@ func TestScratch(t *testing.T) {
 	dir := t.TempDir()
 	put(t, filepath.Join(dir, temporary(scratch)), old) // where an open file keeps its name, a killed process leaves it
 	put(t, filepath.Join(dir, temporary("state")), old)
-	f, err := NewScratch(dir)
-	must.OK(t, err)
+	f := must.Get(NewScratch(dir))(t)
 	want := bytes.Repeat([]byte("scratch"), 1<<12)
 	for range 2 {
 		if _, err := f.Write(want[:len(want)/2]); err != nil {

@@ -71,8 +71,7 @@ func TestWorktree(t *testing.T) {
 			c := gittest.New(t)
 			c.Commit("a", "1")
 			edit(c)
-			tree, err := cloneOf(c.Dir).Worktree(t.Context())
-			must.OK(t, err)
+			tree := must.Get(cloneOf(c.Dir).Worktree(t.Context()))(t)
 			if want := asGit(t, c); tree.ID != want {
 				t.Errorf("tree %s, git makes %s", tree.ID, want)
 			}
@@ -237,8 +236,7 @@ func TestIgnored(t *testing.T) {
 			c.Git("add", "-f", file)
 			want = ""
 		}
-		got, err := Ignored(t.Context(), c.Dir, file)
-		must.OK(t, err)
+		got := must.Get(Ignored(t.Context(), c.Dir, file))(t)
 		text := ""
 		for _, p := range got {
 			text = fmt.Sprintf("%s:%d %s", p.File, p.Line, p.Text)

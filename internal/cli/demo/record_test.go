@@ -58,8 +58,7 @@ var pulls = []string{`
 
 func build(t *testing.T, pr string) *fixture.World {
 	t.Helper()
-	w, err := fixture.Build(t.TempDir(), []byte(base+pr+"\n"))
-	must.OK(t, err)
+	w := must.Get(fixture.Build(t.TempDir(), []byte(base+pr+"\n")))(t)
 	t.Cleanup(func() { _ = w.Close() })
 	return w
 }
@@ -72,24 +71,19 @@ func TestRecorded(t *testing.T) {
 		return // the next run embeds what this one wrote
 	}
 	dir := t.TempDir()
-	w, err := load()
-	must.OK(t, err)
+	w := must.Get(load())(t)
 	must.OK(t, w.unpack(dir))
-	repo, err := registry.Open(filepath.Join(dir, "registry"))
-	must.OK(t, err)
+	repo := must.Get(registry.Open(filepath.Join(dir, "registry")))(t)
 	defer repo.Close()
 	if len(pulls) != len(demoCases) {
 		t.Fatalf("%d pull requests, %d cases", len(pulls), len(demoCases))
 	}
 	for i, pr := range pulls {
 		live := build(t, pr)
-		here, err := registry.Open(live.Repo.Dir)
-		must.OK(t, err)
-		want, err := again(t.Context(), here, check(t, live))
-		must.OK(t, err)
+		here := must.Get(registry.Open(live.Repo.Dir))(t)
+		want := must.Get(again(t.Context(), here, check(t, live)))(t)
 		must.OK(t, here.Close())
-		got, err := w.gate(t.Context(), repo, i+1)
-		must.OK(t, err)
+		got := must.Get(w.gate(t.Context(), repo, i+1))(t)
 		if told, found := told(got), told(want); told != found {
 			t.Errorf("%s: run this test with -update\nrecorded:\n%s\nlive:\n%s", demoCases[i].title, told, found)
 		}
@@ -104,8 +98,7 @@ func check(t *testing.T, w *fixture.World) *bundle.Bundle {
 	c.SilenceErrors, c.SilenceUsage = true, true
 	c.SetArgs(slices.Concat(w.Args(), w.RangeArgs(), []string{"--record", file}))
 	_ = c.ExecuteContext(t.Context()) // the verdict
-	b, err := bundle.Read(file)
-	must.OK(t, err)
+	b := must.Get(bundle.Read(file))(t)
 	return b
 }
 
@@ -143,8 +136,7 @@ func record(t *testing.T) {
 	for _, name := range []string{"HEAD", "config", "refs/heads/main"} {
 		texts["registry/"+name] = string(must.Read(t, filepath.Join(into.Dir, name)))
 	}
-	packs, err := filepath.Glob(filepath.Join(into.Dir, "objects", "pack", "*.pack"))
-	must.OK(t, err)
+	packs := must.Get(filepath.Glob(filepath.Join(into.Dir, "objects", "pack", "*.pack")))(t)
 	for _, of := range []string{".pack", ".idx"} {
 		data := must.Read(t, strings.TrimSuffix(packs[0], ".pack")+of)
 		must.OK(t, os.WriteFile(filepath.Join("recorded", "demo"+of), data, 0o644))
@@ -155,8 +147,7 @@ func record(t *testing.T) {
 	for _, slug := range keptSlugs {
 		site(t, texts, w, slug, "sites/"+slug+".example")
 	}
-	text, err := json.Marshal(texts)
-	must.OK(t, err)
+	text := must.Get(json.Marshal(texts))(t)
 	var packed bytes.Buffer
 	z, err := gzip.NewWriterLevel(&packed, gzip.BestCompression)
 	must.OK(t, err)
@@ -173,8 +164,7 @@ func site(t *testing.T, texts world, w *fixture.World, slug, below string) {
 	must.OK(t, w.WriteSite(slug, dir))
 	files := os.DirFS(dir)
 	for _, name := range []string{".well-known/did.json", ".well-known/oap-tool.json", "oap-conformance-receipt.json"} {
-		text, err := fs.ReadFile(files, name)
-		must.OK(t, err)
+		text := must.Get(fs.ReadFile(files, name))(t)
 		texts[below+"/"+name] = string(text)
 	}
 }

@@ -16,8 +16,7 @@ import (
 // TestCurrent checks that each schema is written by hand or equals what the program's types give, that no other file
 // is there, and that the program prints the file.
 func TestCurrent(t *testing.T) {
-	made, err := generate()
-	must.OK(t, err)
+	made := must.Get(generate())(t)
 	var files []string
 	for _, name := range slices.Concat(schemas.Names, aaep.Schemas) {
 		files = append(files, schemas.File(name))
@@ -37,8 +36,7 @@ func TestCurrent(t *testing.T) {
 			t.Errorf("%s: the program has another text than docs/schemas/%s", name, schemas.File(name))
 		}
 	}
-	entries, err := os.ReadDir("../../../docs/schemas")
-	must.OK(t, err)
+	entries := must.Get(os.ReadDir("../../../docs/schemas"))(t)
 	for _, e := range entries {
 		if e.Name() != "schemas.go" && !slices.Contains(files, e.Name()) {
 			t.Errorf("docs/schemas/%s is not a schema of the program", e.Name())

@@ -62,8 +62,7 @@ func TestBundle(t *testing.T) {
 	b := testBundle()
 	path := filepath.Join(t.TempDir(), "bundle.json")
 	must.OK(t, os.WriteFile(path, b.Encode(), 0o600))
-	got, err := Read(path)
-	must.OK(t, err)
+	got := must.Get(Read(path))(t)
 	b.Observations = sources.Sorted(b.Observations)
 	if diff := cmp.Diff(b, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -159,8 +158,7 @@ func TestBundleVersion1(t *testing.T) {
 	text := `{"version": 1, "mode": "audit", "base": "", "head": "", "merge_base": "", "now": "2026-05-04T12:00:00Z",
 		"flags": {"only": "reissue,domain-age", "keyring": "QQ==", "assumed": "--offline\nx", "later": "is not known",
 		"compared": "{\"findings\": [{\"severity\": \"notice\"}]}"}, "observations": []}`
-	b, err := Decode("bundle.json", []byte(text))
-	must.OK(t, err)
+	b := must.Get(Decode("bundle.json", []byte(text)))(t)
 	want := Flags{
 		Selection: Selection{Only: []string{"reissue", "domain-age"}},
 		Keyring:   []byte("A"),

@@ -122,8 +122,7 @@ func TestCacheOfBootstrap(t *testing.T) {
 
 func TestCacheOfFuture(t *testing.T) {
 	dir := t.TempDir()
-	c, err := openCache(Options{CacheDir: dir})
-	must.OK(t, err)
+	c := must.Get(openCache(Options{CacheDir: dir}))(t)
 	r := evidence.Request{Protocol: evidence.RDAP, Target: "example.com", MaxBytes: evidence.MaxRDAP}
 	c.store(r, &evidence.Observation{State: evidence.Obtained, Body: []byte("{}")})
 	aged(t, c, r, -time.Hour)

@@ -117,8 +117,7 @@ func TestNamesOfPrivateAddresses(t *testing.T) {
 
 // TestResolverThatIsGone requires a message without the addresses of this machine, whose ports differ from run to run.
 func TestResolverThatIsGone(t *testing.T) {
-	gone, err := net.ListenPacket("udp", "127.0.0.1:0")
-	must.OK(t, err)
+	gone := must.Get(net.ListenPacket("udp", "127.0.0.1:0"))(t)
 	_ = gone.Close()
 	l := onWeb(t, startWeb(t), func(o *Options) {
 		o.ConnectTo = nil
@@ -135,15 +134,13 @@ func TestResolverThatIsGone(t *testing.T) {
 
 // TestAnswerThatChanges lets one loopback address stand for a public one.
 func TestAnswerThatChanges(t *testing.T) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	must.OK(t, err)
+	listener := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
 	t.Cleanup(func() { _ = listener.Close() })
 	_, port, _ := net.SplitHostPort(listener.Addr().String())
-	d, err := newDialer(Options{Timeout: 1e10, Resolver: dnstest.Resolver(t, map[string][]string{
+	d := must.Get(newDialer(Options{Timeout: 1e10, Resolver: dnstest.Resolver(t, map[string][]string{
 		"changes.example": {"127.0.0.1", "127.0.0.2"},
 		"mixed.example":   {"127.0.0.2 127.0.0.1"},
-	})})
-	must.OK(t, err)
+	})}))(t)
 	guard := ssrf.New(ssrf.WithAnyPort(), ssrf.WithAllowedV4Prefixes(netip.MustParsePrefix("127.0.0.1/32")))
 	for i, want := range []error{nil, ErrForbidden, ErrForbidden} {
 		conn, err := d.dial(t.Context(), guard.Safe, "changes.example", ".", port)
@@ -265,10 +262,8 @@ func TestProxyOfNamed(t *testing.T) {
 		{"https://refused.example/r", "https://[fd00::1]/r", true},
 		{"https://refused.example/r", "https://169.254.169.254/r", true},
 	} {
-		u, err := url.Parse(tt.named)
-		must.OK(t, err)
-		transport, err := NewTransport(Options{Proxy: proxy}, u)
-		must.OK(t, err)
+		u := must.Get(url.Parse(tt.named))(t)
+		transport := must.Get(NewTransport(Options{Proxy: proxy}, u))(t)
 		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, tt.target, nil)
 		must.OK(t, err)
 		before := len(asked())

@@ -151,8 +151,7 @@ func TestWHOIS(t *testing.T) {
 // whoisAt answers each question on loopback by what answers has for it.
 func whoisAt(t *testing.T, answers map[string]string) netip.AddrPort {
 	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	must.OK(t, err)
+	listener := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
 	t.Cleanup(func() { _ = listener.Close() })
 	go func() {
 		for {

@@ -34,8 +34,7 @@ var testNow = time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC)
 
 func startWeb(t testing.TB) *webtest.Web {
 	t.Helper()
-	w, err := webtest.Start(webtest.Options{})
-	must.OK(t, err)
+	w := must.Get(webtest.Start(webtest.Options{}))(t)
 	t.Cleanup(func() { _ = w.Close() })
 	return w
 }
@@ -51,8 +50,7 @@ func onWeb(t testing.TB, w *webtest.Web, edit func(*Options)) *Source {
 	if edit != nil {
 		edit(&o)
 	}
-	l, err := New(o)
-	must.OK(t, err)
+	l := must.Get(New(o))(t)
 	t.Cleanup(l.Close)
 	return l
 }
@@ -354,8 +352,7 @@ func onServer(t *testing.T, s *httptest.Server, edit func(*Options)) *Source {
 	if edit != nil {
 		edit(&o)
 	}
-	l, err := New(o)
-	must.OK(t, err)
+	l := must.Get(New(o))(t)
 	t.Cleanup(l.Close)
 	return l
 }

@@ -124,8 +124,7 @@ func TestLocal(t *testing.T) {
 func TestLocalOnly(t *testing.T) {
 	dir := t.TempDir()
 	must.OK(t, os.WriteFile(filepath.Join(dir, "x.json"), []byte("{}"), 0o644))
-	l, err := New(Options{Now: testNow, Local: []Local{{Host: "nova.example", Dir: dir}}, LocalOnly: true})
-	must.OK(t, err)
+	l := must.Get(New(Options{Now: testNow, Local: []Local{{Host: "nova.example", Dir: dir}}, LocalOnly: true}))(t)
 	defer l.Close()
 	for _, r := range []evidence.Request{get("https://other.example/x.json", 10),
 		{Protocol: evidence.RDAP, Target: "other.example", MaxBytes: evidence.MaxRDAP}} {

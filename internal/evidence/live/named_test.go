@@ -69,12 +69,9 @@ func TestSwitchingProtocols(t *testing.T) {
 		_, _ = io.Copy(io.Discard, c) // until the client closes it
 	}))
 	t.Cleanup(server.Close)
-	u, err := url.Parse(server.URL)
-	must.OK(t, err)
-	transport, err := NewTransport(Options{}, u)
-	must.OK(t, err)
-	resp, err := (&http.Client{Transport: transport}).Get(server.URL)
-	must.OK(t, err)
+	u := must.Get(url.Parse(server.URL))(t)
+	transport := must.Get(NewTransport(Options{}, u))(t)
+	resp := must.Get((&http.Client{Transport: transport}).Get(server.URL))(t)
 	defer resp.Body.Close()
 	if n, err := resp.Body.Read(make([]byte, 1)); n != 0 || err != io.EOF || resp.StatusCode != 101 {
 		t.Errorf("status %d, %d bytes, %v; want 101 and no body", resp.StatusCode, n, err)

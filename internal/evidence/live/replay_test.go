@@ -27,8 +27,7 @@ func TestRecordAndReplay(t *testing.T) {
 		observed[i] = l.Observe(t.Context(), r)
 	}
 	text := (&bundle.Bundle{Mode: "check", Now: l.Now(), Observations: l.Observations()}).Encode()
-	b, err := bundle.Decode("bundle.json", text)
-	must.OK(t, err)
+	b := must.Get(bundle.Decode("bundle.json", text))(t)
 	replay := b.Source()
 	for i, r := range requests {
 		if diff := cmp.Diff(observed[i], replay.Observe(t.Context(), r)); diff != "" {

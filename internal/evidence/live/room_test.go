@@ -16,8 +16,7 @@ func TestVersions(t *testing.T) {
 	body := func(i int) []byte { return fmt.Appendf(nil, "version %d", i) }
 	pinned := plain.SHA256(body(3))
 	for i := range 40 {
-		a, err := openArchive(dir, NewRoom(1<<20, func(sum string) bool { return sum == pinned }), nil)
-		must.OK(t, err)
+		a := must.Get(openArchive(dir, NewRoom(1<<20, func(sum string) bool { return sum == pinned }), nil))(t)
 		for range 2 { // the same again is no version
 			a.store(evidence.Observation{Request: evidence.Request{Protocol: evidence.HTTPS,
 				Target: "https://a.example/r.json", MaxBytes: 100}, State: evidence.Obtained,
@@ -34,8 +33,7 @@ func TestVersions(t *testing.T) {
 
 // TestRoom stores no more than there is room for.
 func TestRoom(t *testing.T) {
-	a, err := openArchive(t.TempDir(), NewRoom(200, func(string) bool { return false }), nil)
-	must.OK(t, err)
+	a := must.Get(openArchive(t.TempDir(), NewRoom(200, func(string) bool { return false }), nil))(t)
 	for i, want := range []bool{true, false, true} {
 		text := make([]byte, []int{60, 120, 5}[i])
 		text[0] = byte(i)

@@ -22,8 +22,7 @@ func TestServerTransport(t *testing.T) {
 	_, port, _ := net.SplitHostPort(server.Listener.Addr().String())
 	resolver := dnstest.Resolver(t, map[string][]string{"inward.example": {"127.0.0.1"}})
 	for base, want := range map[string]error{server.URL: nil, "http://inward.example:" + port: ErrForbidden} {
-		transport, err := ServerTransport(Options{ServerURL: base, Resolver: resolver})
-		must.OK(t, err)
+		transport := must.Get(ServerTransport(Options{ServerURL: base, Resolver: resolver}))(t)
 		request, _ := http.NewRequestWithContext(t.Context(), http.MethodGet, base, nil)
 		resp, err := transport.RoundTrip(request)
 		if !errors.Is(err, want) || (err == nil) != (want == nil) {

@@ -56,8 +56,7 @@ func TestShareBudget(t *testing.T) {
 
 	b := &bundle.Bundle{Mode: "verify", Now: testNow, Observations: src.Observations(),
 		NotReached: shares.NotReached()}
-	b, err := bundle.Decode("b", b.Encode())
-	must.OK(t, err)
+	b = must.Get(bundle.Decode("b", b.Encode()))(t)
 	shares = verify.NewShares(b.Source(), true)
 	for subject, want := range told {
 		again := shares.Share(subject, 0)

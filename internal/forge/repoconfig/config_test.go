@@ -108,8 +108,7 @@ func TestProse(t *testing.T) {
 
 func TestExampleIsRead(t *testing.T) {
 	data := must.Read(t, "../../../docs/repo-config.example.yml")
-	f, err := Parse(data)
-	must.OK(t, err)
+	f := must.Get(Parse(data))(t)
 	want := Protection{BlockForcePush: true, BlockDeletion: true, RequirePullRequest: true, Approvals: 1,
 		CodeOwnerReview:     true,
 		DismissStaleReviews: true, LastPushApproval: true, RequiredChecks: []RequiredCheck{{"oap-gate", 15368}},

@@ -16,8 +16,7 @@ import (
 
 // The JSON Schema that is printed and the reader agree, but for what a schema cannot say.
 func TestSchemaAgreesWithTheReader(t *testing.T) {
-	s, err := schema.Compile("repo-config", schemas.Text("repo-config"))
-	must.OK(t, err)
+	s := must.Get(schema.Compile("repo-config", schemas.Text("repo-config")))(t)
 	example := must.Read(t, "../../../docs/repo-config.example.yml")
 	for _, c := range []struct{ name, from, to string }{
 		{"example", "", ""},
@@ -36,8 +35,7 @@ func TestSchemaAgreesWithTheReader(t *testing.T) {
 			text := strings.Replace(string(example), c.from, c.to, 1)
 			var v any
 			must.OK(t, yaml.Unmarshal([]byte(text), &v))
-			b, err := json.Marshal(v)
-			must.OK(t, err)
+			b := must.Get(json.Marshal(v))(t)
 			doc, err := strict.Parse("repo-config", b, strict.RegistryFile)
 			must.OK(t, err)
 			violations := s.Validate(doc.Root)

@@ -41,8 +41,7 @@ func start(t *testing.T) *ghtest.Server {
 
 func client(t *testing.T, s *ghtest.Server, token string) *forge.Client {
 	t.Helper()
-	c, err := forge.New(forge.Options{BaseURL: s.URL, Token: token, Repository: "acme/registry"})
-	must.OK(t, err)
+	c := must.Get(forge.New(forge.Options{BaseURL: s.URL, Token: token, Repository: "acme/registry"}))(t)
 	return c
 }
 
@@ -52,8 +51,7 @@ func honest() verdict.Report {
 
 func text(t *testing.T, r verdict.Report) []byte {
 	t.Helper()
-	b, err := json.Marshal(r)
-	must.OK(t, err)
+	b := must.Get(json.Marshal(r))(t)
 	return b
 }
 

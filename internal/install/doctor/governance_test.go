@@ -19,8 +19,7 @@ func specification(t *testing.T) tree {
 
 func lookAtSpecification(t *testing.T, f tree) *verdict.Report {
 	t.Helper()
-	r, err := Doctor(t.Context(), Options{Dir: f.write(t), Specification: true})
-	must.OK(t, err)
+	r := must.Get(Doctor(t.Context(), Options{Dir: f.write(t), Specification: true}))(t)
 	return r
 }
 

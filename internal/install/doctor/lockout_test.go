@@ -17,12 +17,9 @@ import (
 // protect applies the documented repo-config to a forge from a tree.
 func protect(t *testing.T, s *ghtest.Server, token string, f tree, may Changes) *verdict.Report {
 	t.Helper()
-	file, err := repoconfig.Parse([]byte(f[repoconfig.Path]))
-	must.OK(t, err)
-	c, err := forge.New(forge.Options{BaseURL: s.URL, Token: token, Repository: "acme/registry"})
-	must.OK(t, err)
-	r, err := Protect(t.Context(), c, file, os.DirFS(f.write(t)), may)
-	must.OK(t, err)
+	file := must.Get(repoconfig.Parse([]byte(f[repoconfig.Path])))(t)
+	c := must.Get(forge.New(forge.Options{BaseURL: s.URL, Token: token, Repository: "acme/registry"}))(t)
+	r := must.Get(Protect(t.Context(), c, file, os.DirFS(f.write(t)), may))(t)
 	return r
 }
 
@@ -122,8 +119,7 @@ func TestAutoMergeOff(t *testing.T) {
 	without := short(f, protect(t, s, "admin", f, Changes{Apply: true}))
 	f[".github/workflows/auto-merge.yml"] = filled.Replace(text(t, docsDir+"workflows/auto-merge.yml"))
 	const off = "warning auto-merge-off "
-	client, err := forge.New(forge.Options{BaseURL: s.URL, Token: "admin", Repository: "acme/registry"})
-	must.OK(t, err)
+	client := must.Get(forge.New(forge.Options{BaseURL: s.URL, Token: "admin", Repository: "acme/registry"}))(t)
 	before := len(s.Writes())
 	if got := short(f, look(t, f, client)); without != "" || got != off {
 		t.Errorf("without the file: %q; doctor says %q", without, got)
@@ -221,8 +217,7 @@ func TestMigration(t *testing.T) {
 	if got := stale(protect(t, s, "admin", f, Changes{})); !slices.Equal(got, []string{"gone", "validate"}) {
 		t.Errorf("--dry-run: %q", got)
 	}
-	c, err := forge.New(forge.Options{BaseURL: s.URL, Token: "admin", Repository: "acme/registry"})
-	must.OK(t, err)
+	c := must.Get(forge.New(forge.Options{BaseURL: s.URL, Token: "admin", Repository: "acme/registry"}))(t)
 	if got := stale(look(t, f, c)); !slices.Equal(got, []string{"gone", "validate"}) || len(s.Writes()) != 0 {
 		t.Errorf("doctor --forge: %q", got)
 	}
@@ -251,8 +246,7 @@ func TestWeakToken(t *testing.T) {
 	s := ghtest.Start("acme", "registry")
 	defer s.Close()
 	s.Grant("weak", ghtest.Access{Login: "github-actions[bot]", App: true})
-	c, err := forge.New(forge.Options{BaseURL: s.URL, Token: "weak", Repository: "acme/registry"})
-	must.OK(t, err)
+	c := must.Get(forge.New(forge.Options{BaseURL: s.URL, Token: "weak", Repository: "acme/registry"}))(t)
 	r := look(t, documented(t), c)
 	all := found(r)
 	if r.Verdict != verdict.Inconclusive || len(all) != 1 || all[0].Code != "not-readable" {
@@ -315,8 +309,7 @@ func TestWorkflowToken(t *testing.T) {
 		protect(t, s, "admin", f, Changes{Apply: true})
 		before := len(s.Writes())
 		c.edit(s)
-		client, err := forge.New(forge.Options{BaseURL: s.URL, Token: "admin", Repository: "acme/registry"})
-		must.OK(t, err)
+		client := must.Get(forge.New(forge.Options{BaseURL: s.URL, Token: "admin", Repository: "acme/registry"}))(t)
 		if got := short(f, look(t, f, client)); got != c.doctor {
 			t.Errorf("%s: doctor says\n%s\nwant\n%s", c.name, got, c.doctor)
 		}

@@ -36,8 +36,7 @@ func TestPrune(t *testing.T) {
 	s.SetClassic("main",
 		`{"required_status_checks":{"strict":true,"contexts":["validate","test (1.26)"],"checks":[{"context":"validate","app_id":null},
 {"context":"test (1.26)","app_id":15368}]},"enforce_admins":{"enabled":true}}`)
-	client, err := forge.New(forge.Options{BaseURL: s.URL, Token: "admin", Repository: "acme/registry"})
-	must.OK(t, err)
+	client := must.Get(forge.New(forge.Options{BaseURL: s.URL, Token: "admin", Repository: "acme/registry"}))(t)
 	tree := fstest.MapFS{".github/workflows/ci.yml": &fstest.MapFile{Data: []byte("name: CI\non: " +
 		"pull_request\njobs:\n  test:\n    strategy: {matrix: {go: ['1.26']}}\n    steps: []\n  call:\n    uses: " +
 		"./x.yml\n  os:\n    name: on ${{ matrix.os }}\n    steps: []\n")}}
@@ -45,8 +44,7 @@ func TestPrune(t *testing.T) {
 		RequiredChecks: []repoconfig.RequiredCheck{{Context: "oap-gate", AppID: 15368}}}}}
 	look := func(may Changes) (stale []string, applied []string) {
 		t.Helper()
-		r, err := Protect(t.Context(), client, file, tree, may)
-		must.OK(t, err)
+		r := must.Get(Protect(t.Context(), client, file, tree, may))(t)
 		for result := range r.Results.All() {
 			for _, f := range result.Findings {
 				if f.Code == "stale-context" {

@@ -24,8 +24,7 @@ func TestForgeCommands(t *testing.T) {
 	forge.Grant("fork", ghtest.Access{Login: "github-actions[bot]", App: true})
 	forge.Grant("admin", ghtest.Access{Login: "administrator", Admin: true})
 	forge.AddPull(ghtest.Pull{Number: 7, State: "open", Head: head, HeadRepo: "fork/registry", Base: "main"})
-	repo, err := fixture.NewRepo(t.TempDir())
-	must.OK(t, err)
+	repo := must.Get(fixture.NewRepo(t.TempDir()))(t)
 	dir := repo.Dir
 	example := must.Read(t, filepath.Join("..", "..", "..", "docs", "repo-config.example.yml"))
 	must.OK(t, os.MkdirAll(filepath.Join(dir, ".github"), 0o755))
@@ -45,8 +44,7 @@ func TestForgeCommands(t *testing.T) {
 			"assumed": []any{}, "evidence_sha256": strings.Repeat("0", 64), "evidence": []any{},
 			"results": []any{result("layout", "pass"), result("schema", "skip")}}
 		change(r)
-		text, err := json.Marshal(r)
-		must.OK(t, err)
+		text := must.Get(json.Marshal(r))(t)
 		name := filepath.Join(t.TempDir(), "r.json")
 		must.OK(t, os.WriteFile(name, text, 0o644))
 		return name

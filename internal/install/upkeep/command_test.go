@@ -76,12 +76,9 @@ func TestCommand(t *testing.T) {
 			}
 			s.AddPull(p)
 			s.AddRun(r)
-			client, err := forge.New(forge.Options{BaseURL: s.URL, Token: "token", Repository: "acme/registry"})
-			must.OK(t, err)
-			event, err := strict.Parse("event.json", []byte(c.event), strict.RegistryFile)
-			must.OK(t, err)
-			plan, err := Command(t.Context(), client, RerunOptions{Now: now, Workflow: check}, event.Root)
-			must.OK(t, err)
+			client := must.Get(forge.New(forge.Options{BaseURL: s.URL, Token: "token", Repository: "acme/registry"}))(t)
+			event := must.Get(strict.Parse("event.json", []byte(c.event), strict.RegistryFile))(t)
+			plan := must.Get(Command(t.Context(), client, RerunOptions{Now: now, Workflow: check}, event.Root))(t)
 			var paths, want []string
 			for _, change := range plan.Changes {
 				paths = append(paths, change.Method+" "+change.Path)

@@ -31,8 +31,7 @@ func start(t *testing.T) (*ghtest.Server, *forge.Client) {
 	s.PageCap = 2
 	s.SetNow(now)
 	s.Grant(robot, ghtest.Access{Login: "github-actions[bot]", App: true, Comment: true})
-	c, err := forge.New(forge.Options{BaseURL: s.URL, Token: robot, Repository: "acme/registry"})
-	must.OK(t, err)
+	c := must.Get(forge.New(forge.Options{BaseURL: s.URL, Token: robot, Repository: "acme/registry"}))(t)
 	return s, c
 }
 
@@ -224,8 +223,7 @@ var options = RerunOptions{Now: now, Workflow: ".github/workflows/check.yml", Br
 // planned is what Rerun plans for what stands at a forge.
 func planned(t *testing.T, c *forge.Client) []string {
 	t.Helper()
-	plan, err := Rerun(t.Context(), c, options)
-	must.OK(t, err)
+	plan := must.Get(Rerun(t.Context(), c, options))(t)
 	texts := []string{}
 	for _, change := range plan.Changes {
 		texts = append(texts, change.Text)
@@ -239,8 +237,7 @@ func TestOutdatedComment(t *testing.T) {
 	waiting(s, now.Add(-day), "github-actions[bot]", true)
 	s.SetTip(now.Add(-2 * time.Hour))
 	s.AddRun(failed(nil))
-	plan, err := Rerun(t.Context(), c, options)
-	must.OK(t, err)
+	plan := must.Get(Rerun(t.Context(), c, options))(t)
 	must.OK(t, Apply(t.Context(), c, plan.Changes, 0, func(Change, error) {}))
 	body := s.Comments()[0].Body
 	if !strings.HasPrefix(body, sticky.Marker+"\n*Update the branch: it may pass since 2026-05-31") ||

@@ -164,9 +164,8 @@ func (s signalled) Err() error {
 // TestReplayOfInterrupted checks that the bundle of an audit gives its report wherever a signal ended it, on the walk
 // through the history too.
 func TestReplayOfInterrupted(t *testing.T) {
-	w, err := fixture.BuildUnserved(t.TempDir(), []byte(
-		"base: [{listing: ada, level: L1}, {commit: Second}, {listing: bob, level: L1}, {commit: Third}]\n"))
-	must.OK(t, err)
+	w := must.Get(fixture.BuildUnserved(t.TempDir(), []byte(
+		"base: [{listing: ada, level: L1}, {commit: Second}, {listing: bob, level: L1}, {commit: Third}]\n")))(t)
 	dir := t.TempDir()
 	recorded, again, bundle := filepath.Join(dir, "recorded"), filepath.Join(dir, "again"), filepath.Join(dir, "bundle")
 	walks := map[string]bool{}

@@ -18,8 +18,7 @@ import (
 func TestAuditOfChangingClone(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	upstream, err := fixture.Generate(filepath.Join(dir, "upstream"), fixture.Bulk{Listings: 40, Commits: 120})
-	must.OK(t, err)
+	upstream := must.Get(fixture.Generate(filepath.Join(dir, "upstream"), fixture.Bulk{Listings: 40, Commits: 120}))(t)
 	git := func(where string, args ...string) error {
 		cmd := exec.Command("git",
 			append([]string{"-C", where, "-c", "user.name=Registry", "-c", "user.email=registry@example.org"},

@@ -157,8 +157,7 @@ func TestAuditKilledAtSize(t *testing.T) {
 		t.Helper()
 		whole = map[string]string{}
 		for _, d := range []string{temporary, filepath.Dir(state)} {
-			entries, err := os.ReadDir(d)
-			must.OK(t, err)
+			entries := must.Get(os.ReadDir(d))(t)
 			for _, e := range entries {
 				if path := filepath.Join(d, e.Name()); atomicfile.IsTemporary(e.Name()) {
 					left = append(left, path)
@@ -226,8 +225,7 @@ func TestAuditKilledAtSize(t *testing.T) {
 // digest is the SHA-256 of a file, which may be larger than memory.
 func digest(t *testing.T, path string) string {
 	t.Helper()
-	f, err := os.Open(path)
-	must.OK(t, err)
+	f := must.Get(os.Open(path))(t)
 	defer f.Close()
 	h := sha256.New()
 	if _, err := io.Copy(h, f); err != nil {
@@ -313,8 +311,7 @@ func TestAuditFullDisk(t *testing.T) {
 // fill takes all room that a disk has.
 func fill(t *testing.T, path string) {
 	t.Helper()
-	f, err := os.Create(path)
-	must.OK(t, err)
+	f := must.Get(os.Create(path))(t)
 	defer f.Close()
 	for piece := make([]byte, 4096); len(piece) > 0; {
 		if _, err := f.Write(piece); err != nil {

@@ -71,8 +71,7 @@ func (r *signedRegistry) try(input, name string, args ...string) (string, error)
 
 func (r *signedRegistry) run(input, name string, args ...string) string {
 	r.t.Helper()
-	out, err := r.try(input, name, args...)
-	must.OK(r.t, err)
+	out := must.Get(r.try(input, name, args...))(r.t)
 	return out
 }
 

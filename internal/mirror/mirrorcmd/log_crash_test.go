@@ -113,10 +113,9 @@ func TestLogKilled(t *testing.T) {
 	if last.Size != kills+1 {
 		t.Errorf("the log has %d entries, want %d", last.Size, kills+1)
 	}
-	entries, err := proof.ReadEntries(last.Checkpoint, func(path string, _ int64) ([]byte, error) {
+	entries := must.Get(proof.ReadEntries(last.Checkpoint, func(path string, _ int64) ([]byte, error) {
 		return os.ReadFile(filepath.Join(log, filepath.FromSlash(path)))
-	})
-	must.OK(t, err)
+	}))(t)
 	var whole proof.Log
 	for _, e := range entries {
 		must.OK(t, whole.Add(e.Text()))

@@ -31,8 +31,7 @@ func (m *mirrored) serve(rev string) string {
 // dated commits to README.md with a committer date.
 func (m *mirrored) dated(at string) string {
 	m.t.Helper()
-	when, err := time.Parse(time.RFC3339, at)
-	must.OK(m.t, err)
+	when := must.Get(time.Parse(time.RFC3339, at))(m.t)
 	(&gittest.Clone{T: m.t, Dir: m.work, Date: int(when.Unix())}).Git("commit", "-q", "--allow-empty", "-m", at)
 	return m.git(m.work, "rev-parse", "HEAD")
 }

@@ -280,8 +280,7 @@ func TestMirrorLost(t *testing.T) {
 
 func (m *mirrored) all(pattern string) []string {
 	m.t.Helper()
-	found, err := filepath.Glob(m.file(pattern))
-	must.OK(m.t, err)
+	found := must.Get(filepath.Glob(m.file(pattern)))(m.t)
 	return found
 }
 

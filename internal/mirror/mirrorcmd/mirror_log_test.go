@@ -23,8 +23,7 @@ func TestMirrorLog(t *testing.T) {
 	verifier, _, _ := strings.Cut(out, "\n")
 	log := []string{"--log-sign-key", key}
 	size := func() int64 {
-		s, err := proof.ParseSigned(must.Read(t, filepath.Join(m.dir, "log", "checkpoint")))
-		must.OK(t, err)
+		s := must.Get(proof.ParseSigned(must.Read(t, filepath.Join(m.dir, "log", "checkpoint"))))(t)
 		return s.Size
 	}
 	first := m.git(m.work, "rev-parse", "HEAD")

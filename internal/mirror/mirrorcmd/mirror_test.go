@@ -152,8 +152,7 @@ func (m *mirrored) report() (rep verdict.Report) {
 // state is what the mirror's readers take.
 func (m *mirrored) state() *mirrorstate.State {
 	m.t.Helper()
-	s, err := mirrorstate.Read(m.dir)
-	must.OK(m.t, err)
+	s := must.Get(mirrorstate.Read(m.dir))(m.t)
 	return s
 }
 
@@ -300,8 +299,7 @@ func TestMirrorFull(t *testing.T) {
 	m, first := running(t)
 	packs := func() int {
 		t.Helper()
-		all, err := filepath.Glob(filepath.Join(m.dir, "registry.git", "objects", "pack", "*.pack"))
-		must.OK(t, err)
+		all := must.Get(filepath.Glob(filepath.Join(m.dir, "registry.git", "objects", "pack", "*.pack")))(t)
 		return len(all)
 	}
 	var stream strings.Builder
@@ -608,10 +606,8 @@ func TestMirrorGoesOn(t *testing.T) {
 	args := m.args("--every", "1h", "--listen", "127.0.0.1:0", "--serve-git")
 	at := slices.Index(args, "--at")
 	cmd := exec.Command("oap-gate", slices.Delete(args, at, at+2)...)
-	out, err := cmd.StdoutPipe()
-	must.OK(t, err)
-	messages, err := cmd.StderrPipe()
-	must.OK(t, err)
+	out := must.Get(cmd.StdoutPipe())(t)
+	messages := must.Get(cmd.StderrPipe())(t)
 	must.OK(t, cmd.Start())
 	serving, err := bufio.NewReader(messages).ReadString('\n')
 	url, ok := strings.CutPrefix(strings.TrimSuffix(serving, "/\n"), "serving on ")
@@ -625,15 +621,13 @@ func TestMirrorGoesOn(t *testing.T) {
 	for path, want := range map[string]int{"/": 200, "/report.json": 200, "/metrics": 200, "/healthz": 200,
 		"/livez": 200, "/readyz": 200, "/checkpoint": 200, "/registry.git/HEAD": 200, "/registry.git/config": 404,
 		"/lock": 404} {
-		resp, err := http.Get(url + path)
-		must.OK(t, err)
+		resp := must.Get(http.Get(url + path))(t)
 		resp.Body.Close()
 		if resp.StatusCode != want || resp.Header.Get("Content-Security-Policy") == "" {
 			t.Errorf("%s: status %d, want %d; %v", path, resp.StatusCode, want, resp.Header)
 		}
 	}
-	resp, err := http.Post(url+"/", "text/plain", strings.NewReader("x"))
-	must.OK(t, err)
+	resp := must.Get(http.Post(url+"/", "text/plain", strings.NewReader("x")))(t)
 	resp.Body.Close()
 	if resp.StatusCode != 405 {
 		t.Errorf("POST: status %d", resp.StatusCode)

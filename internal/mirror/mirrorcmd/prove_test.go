@@ -32,8 +32,7 @@ func newProven(t *testing.T) *proven {
 		`"manifest_uri":"https://tool.example/m.json","conformance_level":"L1",`+
 		`"conformance_receipt_uri":"https://tool.example/r.json","conformance_receipt_sha256":"`+
 		strings.Repeat("ab", 32)+`","issued_at":"2026-05-01T00:00:00Z","expires_at":"2026-07-01T00:00:00Z"}`+"\n")
-	policy, err := clitest.WriteLog(p.clone.Dir, p.dir, time.Unix(0, 0))
-	must.OK(t, err)
+	policy := must.Get(clitest.WriteLog(p.clone.Dir, p.dir, time.Unix(0, 0)))(t)
 	p.key = strings.Fields(policy)[1]
 	return p
 }

@@ -26,8 +26,7 @@ func TestTamperedBundle(t *testing.T) {
 		}
 		run(append([]string{"audit", "--rev", "main", "--record", bundle}, w.Args()...)...)
 		text := must.Read(t, bundle)
-		head, err := w.Repo.RevParse("main")
-		must.OK(t, err)
+		head := must.Get(w.Repo.RevParse("main"))(t)
 		for _, c := range []struct {
 			members        string // by path, with their values, one a line
 			honest, broken int    // exit statuses
@@ -74,8 +73,7 @@ func TestTamperedBundle(t *testing.T) {
 				}
 				in[path] = json.RawMessage(strings.ReplaceAll(value, "HEAD", head))
 			}
-			tampered, err := json.Marshal(b)
-			must.OK(t, err)
+			tampered := must.Get(json.Marshal(b))(t)
 			must.OK(t, os.WriteFile(bundle, tampered, 0o644))
 			want := map[string]int{"honest": c.honest, "broken": c.broken}[name]
 			if got, out := run("replay", bundle, "--repo", w.Repo.Dir); got != want {

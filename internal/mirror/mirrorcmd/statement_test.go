@@ -202,12 +202,9 @@ func TestStatementOfCheck(t *testing.T) {
 	w := clitest.Build(t, "base: [{listing: ada}]\npr: [{listing: eve}]\n")
 	file := filepath.Join(t.TempDir(), "bundle.json")
 	clitest.Run(t, 0, "", slices.Concat([]string{"check", "--record", file}, w.Args(), w.RangeArgs())...)
-	b, err := bundle.Read(file)
-	must.OK(t, err)
-	cfg, err := replay.Recall(b, verdict.IDs(checks.Rules()))
-	must.OK(t, err)
-	repo, err := registry.Open(w.Repo.Dir)
-	must.OK(t, err)
+	b := must.Get(bundle.Read(file))(t)
+	cfg := must.Get(replay.Recall(b, verdict.IDs(checks.Rules())))(t)
+	repo := must.Get(registry.Open(w.Repo.Dir))(t)
 	defer repo.Close()
 	rep, err := replay.Again(t.Context(), repo, b, b.Chosen(), cfg)
 	if err != nil || rep.Verdict != verdict.Passed {
@@ -239,9 +236,8 @@ func ofReport(t *testing.T, rep *verdict.Report) stated {
 		t.Fatal(report.NoStatement(rep))
 	}
 	private := ed25519.NewKeyFromSeed(bytes.Repeat([]byte{7}, ed25519.SeedSize))
-	text, err := (&report.Signer{Verifier: "https://mirror.example/oap-gate",
-		Sign: func(m []byte) ([]byte, error) { return ed25519.Sign(private, m), nil }}).Statement(rep)
-	must.OK(t, err)
+	text := must.Get((&report.Signer{Verifier: "https://mirror.example/oap-gate",
+		Sign: func(m []byte) ([]byte, error) { return ed25519.Sign(private, m), nil }}).Statement(rep))(t)
 	return readStatement(t, text, private.Public().(ed25519.PublicKey))
 }
 
@@ -262,8 +258,7 @@ func TestStatementOfVerify(t *testing.T) {
 		}
 		s := ofReport(t, verify.Common([]*verify.Report{verified(t, w, cfg, text)}))
 		p := s.Predicate
-		receipt, err := w.Pin("eve", 0)
-		must.OK(t, err)
+		receipt := must.Get(w.Pin("eve", 0))(t)
 		listing := gittest.At(t, w.Repo.Dir).Git("show", w.Base+":implementations/eve.json")
 		if p.ResourceURI != "did:web:eve.example" || len(s.Subject) != 2 || s.Subject[0].Digest["sha256"] != receipt ||
 			s.Subject[0].Name != "https://eve.example/oap-conformance-receipt.json" ||
@@ -287,15 +282,11 @@ func TestStatementOfVerify(t *testing.T) {
 // verified verifies a target on a world's web.
 func verified(t *testing.T, w *fixture.World, cfg *verify.Config, text string) *verify.Report {
 	t.Helper()
-	addr, err := netip.ParseAddrPort(w.Web.Addr())
-	must.OK(t, err)
-	src, err := live.New(live.Options{Now: w.Now, CACert: w.Web.CAPEM(), RDAPURL: w.Web.RDAPURL(),
-		ConnectTo: []live.ConnectTo{{Host: "*", Addr: addr}}, WHOISServer: w.Web.WHOISAddr()})
-	must.OK(t, err)
+	addr := must.Get(netip.ParseAddrPort(w.Web.Addr()))(t)
+	src := must.Get(live.New(live.Options{Now: w.Now, CACert: w.Web.CAPEM(), RDAPURL: w.Web.RDAPURL(),
+		ConnectTo: []live.ConnectTo{{Host: "*", Addr: addr}}, WHOISServer: w.Web.WHOISAddr()}))(t)
 	defer src.Close()
-	target, err := verify.ParseTarget(text, true)
-	must.OK(t, err)
-	r, err := verify.Verify(context.Background(), src, target, cfg)
-	must.OK(t, err)
+	target := must.Get(verify.ParseTarget(text, true))(t)
+	r := must.Get(verify.Verify(context.Background(), src, target, cfg))(t)
 	return r.Report
 }

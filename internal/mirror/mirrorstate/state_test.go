@@ -31,8 +31,7 @@ func TestRoundTrip(t *testing.T) {
 	s.Put(mirrorstate.Tip{Tip: two})
 	s.Put(mirrorstate.Tip{Tip: two, FreshAt: noon})
 	must.OK(t, s.Write(dir))
-	got, err := mirrorstate.Read(dir)
-	must.OK(t, err)
+	got := must.Get(mirrorstate.Read(dir))(t)
 	if len(got.Tips) != 2 || !got.Of(two).FreshAt.Equal(noon) || got.Of(one).Refused[0] != "implementations/a.json" {
 		t.Errorf("%+v", got)
 	}

@@ -26,8 +26,7 @@ import (
 
 func open(t *testing.T, dir string) *registry.Repository {
 	t.Helper()
-	repo, err := registry.Open(dir)
-	must.OK(t, err)
+	repo := must.Get(registry.Open(dir))(t)
 	t.Cleanup(func() { _ = repo.Close() })
 	return repo
 }
@@ -44,8 +43,7 @@ func logged(t *testing.T, dir string, branches ...string) *History {
 
 func rootOf(t *testing.T, h *History, size int64) tlog.Hash {
 	t.Helper()
-	root, err := h.Log.Root(size)
-	must.OK(t, err)
+	root := must.Get(h.Log.Root(size))(t)
 	return root
 }
 
@@ -189,11 +187,9 @@ func published(t *testing.T, h *History, size int64, entries []proof.Entry) stri
 	dir := t.TempDir()
 	private, _, err := note.GenerateKey(bytes.NewReader(make([]byte, ed25519.SeedSize)), "log.example")
 	must.OK(t, err)
-	signer, err := note.NewSigner(private)
-	must.OK(t, err)
+	signer := must.Get(note.NewSigner(private))(t)
 	c := proof.Checkpoint{Origin: "log.example", Size: size, Root: rootOf(t, h, size)}
-	data, err := note.Sign(&note.Note{Text: c.Text()}, signer)
-	must.OK(t, err)
+	data := must.Get(note.Sign(&note.Note{Text: c.Text()}, signer))(t)
 	files := map[string][]byte{"checkpoint": data}
 	_, bundles := proof.Tiles(0, size)
 	for _, tile := range bundles {
@@ -301,8 +297,7 @@ func TestRefusedListing(t *testing.T) {
 		"implementations/empty.json", "", "implementations/large.json", strings.Replace(listing("large"), "Tool",
 			strings.Repeat("x", 60<<10), 1))
 	h := logged(t, c.Dir, "main")
-	p, err := ReadPublished(published(t, h, 1, entriesOf(t, c, "main")))
-	must.OK(t, err)
+	p := must.Get(ReadPublished(published(t, h, 1, entriesOf(t, c, "main"))))(t)
 	for slug, code := range map[string]string{"tool": "proof-subject", "empty": "proof-subject", "large": ""} {
 		if data, _, err := Write(t.Context(), open(t, c.Dir), "main", slug, p, now); err == nil || data != nil ||
 			remedy.CodeOf(err) != code {
@@ -363,8 +358,7 @@ func TestMarks(t *testing.T) {
 				c.Commit(files...)
 			}
 			h := logged(t, c.Dir, "main")
-			p, err := ReadPublished(published(t, h, h.Log.Size(), entriesOf(t, c, "main")))
-			must.OK(t, err)
+			p := must.Get(ReadPublished(published(t, h, h.Log.Size(), entriesOf(t, c, "main"))))(t)
 			_, shown, err := Write(t.Context(), open(t, c.Dir), "main", "tool", p, now)
 			if err != nil || (shown != nil) != (tt.want != "") || shown != nil && shown.Code != tt.want {
 				t.Errorf("shown %+v, %v; want %q", shown, err, tt.want)

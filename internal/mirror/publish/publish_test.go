@@ -172,8 +172,7 @@ func newPublished(t *testing.T, witnesses int) *published {
 // run publishes main, and requires these codes of findings, each with its severity.
 func (p *published) run(want ...string) verdict.Outcome {
 	p.t.Helper()
-	out, err := p.try("main")
-	must.OK(p.t, err)
+	out := must.Get(p.try("main"))(p.t)
 	var got []string
 	for _, f := range out.Findings {
 		got = append(got, f.Code+" "+f.Severity.String())
@@ -227,8 +226,7 @@ func (p *published) read(name string) *proof.Signed {
 	if os.IsNotExist(err) {
 		return nil
 	}
-	s, err := proof.ParseSigned(data)
-	must.OK(p.t, err)
+	s := must.Get(proof.ParseSigned(data))(p.t)
 	return s
 }
 
@@ -244,8 +242,7 @@ func (p *published) sizes(signed, checkpoint int64, cosigned ...int) {
 	if s := p.read("checkpoint"); s != nil {
 		var got []int
 		for i, w := range p.witnesses {
-			key, err := proof.ParseKey(w.verifier())
-			must.OK(p.t, err)
+			key := must.Get(proof.ParseKey(w.verifier()))(p.t)
 			if _, is, err := key.Cosigned(s); err != nil {
 				p.t.Error(err)
 			} else if is {
@@ -289,8 +286,7 @@ func TestWitnessed(t *testing.T) {
 	p.now = testTime.Add(time.Hour)
 	p.run()
 	p.sizes(2, 2, 0, 1, 2)
-	key, err := proof.ParseKey(p.witnesses[0].verifier())
-	must.OK(t, err)
+	key := must.Get(proof.ParseKey(p.witnesses[0].verifier()))(t)
 	before, _, _ := key.Cosigned(first)
 	renewed := func() {
 		t.Helper()
@@ -440,8 +436,7 @@ func TestHangingWitness(t *testing.T) {
 				<-over
 			}
 			p.policy = strings.Replace(p.policy, "group two 2", "group two 1", 1)
-			out, err := p.try("main")
-			must.OK(t, err)
+			out := must.Get(p.try("main"))(t)
 			end()
 			hanging.mu.Lock()
 			defer hanging.mu.Unlock()

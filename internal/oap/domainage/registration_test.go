@@ -316,8 +316,7 @@ func TestChecked(t *testing.T) {
 		"1985-01-01T00:00:00Z": true, "2026-06-01T12:00:00Z": true, "2026-06-03T12:00:00Z": true,
 		"2026-06-03T12:00:01Z": false, "2026-06-04T12:00:00Z": false, "9998-12-31T23:59:59Z": false,
 	} {
-		at, err := time.Parse(time.RFC3339, text)
-		must.OK(t, err)
+		at := must.Get(time.Parse(time.RFC3339, text))(t)
 		if err := (Registration{At: at}).Checked(now); (err == nil) != ok || err != nil && !errors.Is(err, ErrDate) {
 			t.Errorf("%s: %v", text, err)
 		}

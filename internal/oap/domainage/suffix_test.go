@@ -44,8 +44,7 @@ func TestSuffixList(t *testing.T) {
 	slices.Sort(lines)
 	sum := fmt.Sprintf("%x", sha256.Sum256([]byte(strings.Join(lines, ""))))
 	_, date, _ := strings.Cut(strings.TrimSuffix(publicsuffix.ListVersion, ")"), "(")
-	made, err := time.Parse(time.ANSIC, date)
-	must.OK(t, err)
+	made := must.Get(time.Parse(time.ANSIC, date))(t)
 	if day := made.Format(time.DateOnly); sum != ListSHA256 || day != ListDate {
 		t.Errorf("ListDate is %q and ListSHA256 %q; expected %q and %q", ListDate, ListSHA256, day, sum)
 	}
@@ -75,8 +74,7 @@ func TestSupplement(t *testing.T) {
 }
 
 func TestSuffixes(t *testing.T) {
-	s, err := NewSuffixes([]string{"tenants.example", "eu.vercel.app", "app", "www.ck", "a.b.c.example"})
-	must.OK(t, err)
+	s := must.Get(NewSuffixes([]string{"tenants.example", "eu.vercel.app", "app", "www.ck", "a.b.c.example"}))(t)
 	for _, c := range []struct {
 		host string
 		want Domain

@@ -11,14 +11,13 @@ import (
 )
 
 func TestParse(t *testing.T) {
-	m, err := Parse("u", []byte(`{
+	m := must.Get(Parse("u", []byte(`{
 		"tool": {"did": "did:web:tool.example", "publisher": {"did": "did:web:corp.example", "legal_name": "Corp Ltd",
 			"registry": {"type": "HRB", "id": "123", "country": "DE"}, "verified": false}},
 		"conformance": {"receipt_uri": "https://tool.example/receipt.json"},
 		"ad_hoc_teamwork": {"convention_discovery_v2": true, "unilateral_timeout_ms": 500,
 			"aht_fallback_policy": {"policy_class": "POAM", "assumptions": ["a", "b"]}}
-	}`))
-	must.OK(t, err)
+	}`)))(t)
 	want := &Manifest{
 		ToolDID:               "did:web:tool.example",
 		Publisher:             Publisher{"did:web:corp.example", "Corp Ltd", Registry{"HRB", "123", "DE"}},
@@ -41,8 +40,7 @@ func TestParseOddTypes(t *testing.T) {
 			"ad_hoc_teamwork":{"convention_discovery_v2":"true","unilateral_timeout_ms":"500","aht_fallback_policy":[]}}`,
 		`{"publisher":{"did":"x"},"receipt_uri":"x","convention_discovery_v2":true,"aht_fallback_policy":{"policy_class":"POAM"}}`,
 	} {
-		m, err := Parse("u", []byte(text))
-		must.OK(t, err)
+		m := must.Get(Parse("u", []byte(text)))(t)
 		if m.Attested = false; !reflect.DeepEqual(m, &Manifest{}) {
 			t.Errorf("%s: %+v", text, m)
 		}
@@ -61,8 +59,7 @@ func TestReceiptURI(t *testing.T) {
 		{`{"conformance":{"receipt_uri":"a"},"conformance_receipt_uri":"b"}`, "a", "b", "conformance.receipt_uri"},
 		{`{"conformance":{"receipt_uri":"a"},"conformance_receipt_uri":null}`, "a", "", "conformance.receipt_uri"},
 	} {
-		m, err := Parse("u", []byte(c.text))
-		must.OK(t, err)
+		m := must.Get(Parse("u", []byte(c.text)))(t)
 		if _, member := m.ReceiptMember(); m.ReceiptURI != c.uri || m.OtherURI != c.other || member != c.member {
 			t.Errorf("%s: %q, %q, %s", c.text, m.ReceiptURI, m.OtherURI, member)
 		}
@@ -74,8 +71,7 @@ func TestClaimedLevels(t *testing.T) {
 	for i := range 1000 {
 		many += fmt.Sprintf(`"L%d",`, i)
 	}
-	m, err := Parse("u", []byte(`{"conformance":{"claimed_levels":[`+many+`1,null],"suite_version":"1.0.0"}}`))
-	must.OK(t, err)
+	m := must.Get(Parse("u", []byte(`{"conformance":{"claimed_levels":[`+many+`1,null],"suite_version":"1.0.0"}}`)))(t)
 	if len(m.ClaimedLevels) != maxLevels || m.ClaimedLevels[0] != "L1" || m.ClaimedLevels[1] != "L0" ||
 		m.SuiteVersion != "1.0.0" {
 		t.Errorf("%d levels, %v, suite %q", len(m.ClaimedLevels), m.ClaimedLevels[:2], m.SuiteVersion)

@@ -29,8 +29,7 @@ func block(kind string, der []byte) string {
 }
 
 func pkcs8(t *testing.T, key any) []byte {
-	der, err := x509.MarshalPKCS8PrivateKey(key)
-	must.OK(t, err)
+	der := must.Get(x509.MarshalPKCS8PrivateKey(key))(t)
 	return der
 }
 
@@ -50,20 +49,16 @@ func utf16LE(text string) string {
 func TestFind(t *testing.T) {
 	ed := ed25519.NewKeyFromSeed(seed)
 	whole := block("PRIVATE KEY", pkcs8(t, ed))
-	ec, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	must.OK(t, err)
-	sec1, err := x509.MarshalECPrivateKey(ec)
-	must.OK(t, err)
-	rs, err := rsa.GenerateKey(rand.Reader, 2048)
-	must.OK(t, err)
+	ec := must.Get(ecdsa.GenerateKey(elliptic.P256(), rand.Reader))(t)
+	sec1 := must.Get(x509.MarshalECPrivateKey(ec))(t)
+	rs := must.Get(rsa.GenerateKey(rand.Reader, 2048))(t)
 	openssh, err := ssh.MarshalPrivateKey(ed, "me")
 	must.OK(t, err)
 	sshPlain := string(pem.EncodeToMemory(openssh))
 	if openssh, err = ssh.MarshalPrivateKeyWithPassphrase(ed, "me", []byte("secret")); err != nil {
 		t.Fatal(err)
 	}
-	public, err := x509.MarshalPKIXPublicKey(ed.Public())
-	must.OK(t, err)
+	public := must.Get(x509.MarshalPKIXPublicKey(ed.Public()))(t)
 	// what PBES2 makes of a key: an algorithm and its parameters, then the ciphertext
 	encrypted := append([]byte{0x30, 0x35, 0x30, 0x0f, 0x06, 0x09, 0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x05, 0x0d,
 		0x30, 0x02, 0x05, 0x00, 0x04, 0x22}, bytes.Repeat([]byte{7}, 34)...)
@@ -171,8 +166,7 @@ func TestFindHeads(t *testing.T) {
 func TestFindPublished(t *testing.T) {
 	const head = "\x30\x2e\x02\x01\x00\x30\x05\x06\x03\x2b\x65\x70\x04\x22\x04\x20"
 	for _, k := range secrets {
-		secret, err := hex.DecodeString(k.secret)
-		must.OK(t, err)
+		secret := must.Get(hex.DecodeString(k.secret))(t)
 		d := base64.RawURLEncoding.EncodeToString(secret)
 		texts := map[string][]string{
 			"ed25519": {block("PRIVATE KEY", append([]byte(head), secret...)), `{"kty":"OKP","crv":"Ed25519","d":"` + d + `"}`, multi("\x80\x26", secret),

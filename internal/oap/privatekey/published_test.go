@@ -96,8 +96,7 @@ func un64(text string) string {
 func TestPublished(t *testing.T) {
 	want, ed25519 := map[string]bool{}, 0
 	for _, k := range secrets {
-		secret, err := hex.DecodeString(k.secret)
-		must.OK(t, err)
+		secret := must.Get(hex.DecodeString(k.secret))(t)
 		if public := publicOf(t, k.kind, secret, k.public); public != k.public {
 			t.Errorf("%s: the public half is %s", k.source, public)
 		}
@@ -120,8 +119,7 @@ func TestPublished(t *testing.T) {
 
 func publicOf(t *testing.T, kind string, secret []byte, public string) string {
 	x := func(curve ecdh.Curve, from, to int) string {
-		key, err := curve.NewPrivateKey(secret)
-		must.OK(t, err)
+		key := must.Get(curve.NewPrivateKey(secret))(t)
 		return hex.EncodeToString(key.PublicKey().Bytes()[from:to])
 	}
 	switch kind {
@@ -134,8 +132,7 @@ func publicOf(t *testing.T, kind string, secret []byte, public string) string {
 	case "p521":
 		return x(ecdh.P521(), 1, 67)
 	}
-	raw, err := hex.DecodeString(public)
-	must.OK(t, err)
+	raw := must.Get(hex.DecodeString(public))(t)
 	n, two := new(big.Int).SetBytes(raw), big.NewInt(2)
 	power := new(big.Int).Exp(two, big.NewInt(65537), n)
 	if power.Exp(power, new(big.Int).SetBytes(secret), n).Cmp(two) != 0 {

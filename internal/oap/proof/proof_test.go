@@ -257,8 +257,7 @@ func (w *world) line(signer, name string, kind byte, text string, at time.Time) 
 // checkpoint returns the signed log checkpoint, cosigned by a and b an hour ago.
 func (w *world) checkpoint(t testing.TB) (text, signatures string) {
 	t.Helper()
-	root, err := w.log.Root(w.log.Size())
-	must.OK(t, err)
+	root := must.Get(w.log.Root(w.log.Size()))(t)
 	text = Checkpoint{origin, w.log.Size(), root}.Text()
 	signatures = w.line("log", origin, typeNote, text, testTime)
 	for _, name := range []string{"a", "b"} {
@@ -281,8 +280,7 @@ func (w *world) prove(t testing.TB, slug, checkpoint string) []byte {
 	if f.Path, err = tlog.ProveRecord(w.log.Size(), f.Index, &w.log); err != nil {
 		t.Fatal(err)
 	}
-	data, err := f.Encode()
-	must.OK(t, err)
+	data := must.Get(f.Encode())(t)
 	return data
 }
 
@@ -294,8 +292,7 @@ func (w *world) proof(t testing.TB) []byte {
 
 func (w *world) options(t testing.TB) Options {
 	t.Helper()
-	policy, err := ParsePolicy([]byte(w.policy))
-	must.OK(t, err)
+	policy := must.Get(ParsePolicy([]byte(w.policy)))(t)
 	return Options{Policy: policy, Now: testTime, MaxAge: 24 * time.Hour}
 }
 
@@ -310,8 +307,7 @@ func codeOf(err error) string {
 func TestListed(t *testing.T) {
 	w := newWorld(t)
 	data := w.proof(t)
-	r, err := Check(data, testSlug, w.options(t))
-	must.OK(t, err)
+	r := must.Get(Check(data, testSlug, w.options(t)))(t)
 	if r.Cosigned != 2 || r.Witnesses != 3 || !r.AsOf.Equal(testTime.Add(-time.Hour)) || r.Listing.Level != "L1" ||
 		r.Entry != w.entries[1] || r.Log.Name() != origin {
 		t.Errorf("result %+v", r)
@@ -389,8 +385,7 @@ func TestCheck(t *testing.T) {
 				Signed: &Signed{c, []byte(text + "\n" + lines)},
 				Names: []NameProof{*w.state.Prove(ListingPath(testSlug)),
 					*w.state.Prove(RevokedName(testSlug, testPin))}}
-			data, err := f.Encode()
-			must.OK(t, err)
+			data := must.Get(f.Encode())(t)
 			return data
 		}
 	}
@@ -507,8 +502,7 @@ func TestSpellings(t *testing.T) {
 	w := newWorld(t)
 	data := string(w.proof(t))
 	object, _, _ := strings.Cut(data[strings.Index(data, "extra ")+6:], "\n")
-	text, err := fromBase64(object)
-	must.OK(t, err)
+	text := must.Get(fromBase64(object))(t)
 	extra := func(old, new string) string {
 		if !strings.Contains(string(text), old) {
 			t.Fatalf("no %s in %s", old, text)
@@ -626,8 +620,7 @@ func TestPolicyRefused(t *testing.T) {
 			t.Errorf("%s: warnings %q", tt.name, p.Warnings)
 		}
 	}
-	p, err := ParsePolicy([]byte(log + mldsa + a + "group g all a m\nquorum g\n"))
-	must.OK(t, err)
+	p := must.Get(ParsePolicy([]byte(log + mldsa + a + "group g all a m\nquorum g\n")))(t)
 	o := w.options(t)
 	o.Policy = p
 	if _, err := Check(w.proof(t), testSlug, o); codeOf(err) != "proof-quorum" {
@@ -653,8 +646,7 @@ func TestOneHistory(t *testing.T) {
 		"group x any a b\ngroup g 2 x c d\nquorum g", "group x any a b\ngroup y any c d\ngroup g 3 x y e f\nquorum g",
 		"group x 2 a b c\ngroup y 2 d e f\ngroup g all x y\nquorum g", "group x any a b\ngroup g 2 x c\nquorum g",
 	} {
-		p, err := ParsePolicy([]byte(witnesses + groups + "\n"))
-		must.OK(t, err)
+		p := must.Get(ParsePolicy([]byte(witnesses + groups + "\n")))(t)
 		split := false
 		for set := range 1 << len(names) {
 			rest := 1<<len(names) - 1 - set
@@ -706,15 +698,11 @@ func TestKeysOfNote(t *testing.T) {
 	seed := w.signers["log"].Seed()
 	private, public, err := note.GenerateKey(bytes.NewReader(seed), origin)
 	must.OK(t, err)
-	signer, err := note.NewSigner(private)
-	must.OK(t, err)
+	signer := must.Get(note.NewSigner(private))(t)
 	text, _ := w.checkpoint(t)
-	data, err := note.Sign(&note.Note{Text: text}, signer)
-	must.OK(t, err)
-	s, err := ParseSigned(data)
-	must.OK(t, err)
-	key, err := ParseKey(public)
-	must.OK(t, err)
+	data := must.Get(note.Sign(&note.Note{Text: text}, signer))(t)
+	s := must.Get(ParseSigned(data))(t)
+	key := must.Get(ParseKey(public))(t)
 	if signature, err := key.Signature(s); signature == nil || err != nil || key.String() != public {
 		t.Errorf("signature %x, %v", signature, err)
 	}
@@ -759,8 +747,7 @@ func TestTiles(t *testing.T) {
 		return data, nil
 	}
 	for _, size := range []int64{1, 256, 512, 600} {
-		root, err := log.Root(size)
-		must.OK(t, err)
+		root := must.Get(log.Root(size))(t)
 		c := Checkpoint{origin, size, root}
 		if all, err := ReadEntries(c, read); err != nil || !slices.Equal(all, entries[:size]) {
 			t.Errorf("size %d: %d entries, %v", size, len(all), err)

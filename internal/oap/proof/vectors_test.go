@@ -199,8 +199,7 @@ func TestLogVectors(t *testing.T) {
 					t.Errorf("tile %s has the SHA-256 %q, want %s", path, got[path], sum)
 				}
 			}
-			s, err := ParseSigned([]byte(want.Checkpoint))
-			must.OK(t, err)
+			s := must.Get(ParseSigned([]byte(want.Checkpoint)))(t)
 			if root, err := log.Root(log.Size()); err != nil || s.Size != log.Size() || s.Root != root {
 				t.Errorf("the log checkpoint is %+v", s.Checkpoint)
 			}
@@ -208,18 +207,15 @@ func TestLogVectors(t *testing.T) {
 			if all, err := ReadEntries(s.Checkpoint, read); err != nil || !slices.Equal(all, entries) {
 				t.Errorf("read %d entries from the tiles, %v", len(all), err)
 			}
-			key, err := ParseKey(v.LogKey)
-			must.OK(t, err)
+			key := must.Get(ParseKey(v.LogKey))(t)
 			if signature, err := key.Signature(s); signature == nil || err != nil {
 				t.Errorf("signature %x, %v", signature, err)
 			}
 		})
 	}
-	s, err := ParseSigned([]byte(v.Cosigned))
-	must.OK(t, err)
+	s := must.Get(ParseSigned([]byte(v.Cosigned)))(t)
 	for name, text := range v.Keys {
-		key, err := ParseKey(text)
-		must.OK(t, err)
+		key := must.Get(ParseKey(text))(t)
 		if at, cosigned, err := key.Cosigned(s); err != nil || cosigned != (name != "c") {
 			t.Errorf("witness %s: %v, %v, %v", name, at, cosigned, err)
 		}
@@ -231,8 +227,7 @@ func writeTiles(t *testing.T, log *Log, entries []Entry) map[string][]byte {
 	tiles := map[string][]byte{}
 	hashes, bundles := Tiles(0, log.Size())
 	for _, tile := range hashes {
-		data, err := tlog.ReadTileData(tile, log)
-		must.OK(t, err)
+		data := must.Get(tlog.ReadTileData(tile, log))(t)
 		tiles[TilePath(tile)] = data
 	}
 	for _, tile := range bundles {

@@ -80,8 +80,7 @@ func TestBudget(t *testing.T) {
 	o := valid()
 	right := did.Key{ID: tool + "#1", Public: key("one").Public().(ed25519.PublicKey)}
 	text := sign(t, o, "one")
-	message, err := signature.Canonical(parse(t, o).root())
-	must.OK(t, err)
+	message := must.Get(signature.Canonical(parse(t, o).root()))(t)
 	try := tryCost + len(message)
 	forms := [][]byte{message}
 	by := Signature{By: "#x", Alg: eddsa, Value: text}

@@ -52,32 +52,27 @@ func key(name string) ed25519.PrivateKey {
 
 func encode(t testing.TB, o object) []byte {
 	t.Helper()
-	text, err := json.MarshalIndent(o, "", "  ")
-	must.OK(t, err)
+	text := must.Get(json.MarshalIndent(o, "", "  "))(t)
 	return text
 }
 
 func parse(t testing.TB, o object) *Receipt {
 	t.Helper()
-	r, err := Parse("u", encode(t, o))
-	must.OK(t, err)
+	r := must.Get(Parse("u", encode(t, o)))(t)
 	return r
 }
 
 // sign is the signature text of a name's key over the Receipt without the given members.
 func sign(t testing.TB, o object, name string, without ...string) string {
 	t.Helper()
-	message, err := signature.CanonicalWithout(parse(t, o).root(), without...)
-	must.OK(t, err)
+	message := must.Get(signature.CanonicalWithout(parse(t, o).root(), without...))(t)
 	return base64.RawURLEncoding.EncodeToString(ed25519.Sign(key(name), message))
 }
 
 func document(t testing.TB, id string, members string) *did.Document {
 	t.Helper()
-	d, err := did.Parse(id)
-	must.OK(t, err)
-	doc, err := did.ParseDocument("d", []byte(fmt.Sprintf(`{"id":%q,%s}`, id, members)), d, time.Time{})
-	must.OK(t, err)
+	d := must.Get(did.Parse(id))(t)
+	doc := must.Get(did.ParseDocument("d", []byte(fmt.Sprintf(`{"id":%q,%s}`, id, members)), d, time.Time{}))(t)
 	return doc
 }
 
@@ -125,8 +120,7 @@ func TestParseOddTypes(t *testing.T) {
 		`{"implementation":{"did":["did:web:tool.example"]},"claimed_levels":[4],"results_summary":{"passed":"41","failed":null},
 			"validity":{"not_before":1,"not_after":true},"signatures":[],"peer_witnesses":[]}`,
 	} {
-		r, err := Parse("u", []byte(text))
-		must.OK(t, err)
+		r := must.Get(Parse("u", []byte(text)))(t)
 		r.url, r.text = "", nil
 		if !reflect.DeepEqual(r, &Receipt{Results: Results{NoCount, NoCount, NoCount, NoCount}}) {
 			t.Errorf("%s: %+v", text, r)
@@ -227,9 +221,8 @@ func TestExternalAuditUntil(t *testing.T) {
 }
 
 func TestBytes(t *testing.T) {
-	r, err := Parse("u",
-		[]byte(`{"signatures":[1],"b":{"signatures":2},"peer_witnesses":[3],"registry_anchor":{},"a":1.0}`))
-	must.OK(t, err)
+	r := must.Get(Parse("u",
+		[]byte(`{"signatures":[1],"b":{"signatures":2},"peer_witnesses":[3],"registry_anchor":{},"a":1.0}`)))(t)
 	for want, f := range map[string]func() ([]byte, error){
 		`{"a":1,"b":{"signatures":2},"registry_anchor":{}}`:                  r.SignedBytes,
 		`{"a":1,"b":{"signatures":2}}`:                                       r.SignedBytesWithoutAnchor,
@@ -441,8 +434,7 @@ func TestRemembers(t *testing.T) {
 	text := encode(t, o)
 	m := memo.New(1 << 20)
 	read := func(text []byte) *Receipt {
-		r, err := Parse("u", text)
-		must.OK(t, err)
+		r := must.Get(Parse("u", text))(t)
 		r.RememberIn(m)
 		return r
 	}
@@ -466,8 +458,7 @@ func TestRemembers(t *testing.T) {
 				t.Errorf("%s: judged otherwise", name)
 			}
 		}
-		message, err := r.WitnessedBytes()
-		must.OK(t, err)
+		message := must.Get(r.WitnessedBytes())(t)
 		value := base64.RawURLEncoding.EncodeToString(ed25519.Sign(key("one"), message))
 		if !r.WitnessedBy(one.Keys, value) || r.WitnessedBy(two.Keys, value) {
 			t.Error("a witness's signature is judged otherwise")
@@ -515,8 +506,7 @@ func TestVerifyBy(t *testing.T) {
 	o := valid()
 	o["signatures"] = []any{object{"by": "x"}}
 	text := sign(t, o, "two")
-	message, err := parse(t, o).WitnessedBytes()
-	must.OK(t, err)
+	message := must.Get(parse(t, o).WitnessedBytes())(t)
 	if !VerifyBy(keys, message, text) {
 		t.Error("not verified")
 	}
@@ -534,16 +524,13 @@ func TestVerifyBy(t *testing.T) {
 // readers that refuse points of small order.
 func TestUnsoundR(t *testing.T) {
 	o := valid()
-	message, err := signature.CanonicalWithout(parse(t, o).root(), "signatures", "peer_witnesses")
-	must.OK(t, err)
+	message := must.Get(signature.CanonicalWithout(parse(t, o).root(), "signatures", "peer_witnesses"))(t)
 	private := key("a")
 	hashed := sha512.Sum512(private.Seed())
-	secret, err := edwards25519.NewScalar().SetBytesWithClamping(hashed[:32])
-	must.OK(t, err)
+	secret := must.Get(edwards25519.NewScalar().SetBytesWithClamping(hashed[:32]))(t)
 	r := edwards25519.NewIdentityPoint().Bytes()
 	digest := sha512.Sum512(slices.Concat(r, private.Public().(ed25519.PublicKey), message))
-	k, err := edwards25519.NewScalar().SetUniformBytes(digest[:])
-	must.OK(t, err)
+	k := must.Get(edwards25519.NewScalar().SetUniformBytes(digest[:]))(t)
 	sig := slices.Concat(r, k.Multiply(k, secret).Bytes())
 	if !ed25519.Verify(private.Public().(ed25519.PublicKey), message, sig) {
 		t.Fatal("the standard library refuses it: nothing is shown")
@@ -613,16 +600,14 @@ func FuzzReceipt(f *testing.F) {
 			return
 		}
 		VerifyImplementation(r, doc, tool)
-		message, err := r.SignedBytes()
-		must.OK(t, err)
+		message := must.Get(r.SignedBytes())(t)
 		value := base64.RawURLEncoding.EncodeToString(ed25519.Sign(key("one"), message))
 		r.Signatures = []Signature{{tool + "#1", "EdDSA", value}}
 		if v := VerifyImplementation(r, doc, tool); !v.Verified() || v.Mismatch || v.Unverified != nil ||
 			v.WithoutAnchor {
 			t.Fatalf("%+v", v)
 		}
-		again, err := Parse("v", message)
-		must.OK(t, err)
+		again := must.Get(Parse("v", message))(t)
 		again.Signatures = r.Signatures
 		if v := VerifyImplementation(again, doc, tool); !v.Verified() {
 			t.Fatal("the canonical form does not verify")

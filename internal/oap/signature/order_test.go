@@ -29,8 +29,7 @@ var zero = edwards25519.NewScalar()
 func scalar(t *testing.T, text string) *edwards25519.Scalar {
 	t.Helper()
 	sum := sha512.Sum512([]byte(text))
-	s, err := edwards25519.NewScalar().SetUniformBytes(sum[:])
-	must.OK(t, err)
+	s := must.Get(edwards25519.NewScalar().SetUniformBytes(sum[:]))(t)
 	return s
 }
 
@@ -79,8 +78,7 @@ func encodings(t *testing.T, text string) []encoded {
 	one[0], minus[0] = 0xee, 0xec
 	for _, raw := range [][]byte{one, signed(one), signed(append([]byte{1}, make([]byte, 31)...)), signed(minus), zeroY,
 		signed(zeroY)} {
-		p, err := new(edwards25519.Point).SetBytes(raw)
-		must.OK(t, err)
+		p := must.Get(new(edwards25519.Point).SetBytes(raw))(t)
 		i := slices.IndexFunc(small, func(q *edwards25519.Point) bool { return q.Equal(p) == 1 })
 		if i < 0 || bytes.Equal(p.Bytes(), raw) {
 			t.Fatalf("%x is no second encoding of a point of small order", raw)
@@ -103,8 +101,7 @@ func forged(t *testing.T, a, r encoded) (message, sig []byte) {
 	for i := range 64 {
 		message = fmt.Appendf(nil, "message %d", i)
 		sum := sha512.Sum512(slices.Concat(r.raw, a.raw, message))
-		k, err := edwards25519.NewScalar().SetUniformBytes(sum[:])
-		must.OK(t, err)
+		k := must.Get(edwards25519.NewScalar().SetUniformBytes(sum[:]))(t)
 		s := edwards25519.NewScalar().MultiplyAdd(k, a.scalar, r.scalar)
 		sig = slices.Concat(r.raw, s.Bytes())
 		if (int(k.Bytes()[0]&7)*a.small+r.small)%8 == 0 {
@@ -186,8 +183,7 @@ func TestSoundKeys(t *testing.T) {
 	for i := range 200 {
 		seed := sha512.Sum512_256(fmt.Appendf(nil, "seed %d", i))
 		private := ed25519.NewKeyFromSeed(seed[:])
-		key, err := PublicKey(private.Public().(ed25519.PublicKey))
-		must.OK(t, err)
+		key := must.Get(PublicKey(private.Public().(ed25519.PublicKey)))(t)
 		message := fmt.Appendf(nil, "message %d", i)
 		if sig := ed25519.Sign(private, message); !Verify(key, message, sig) || R(sig) != nil {
 			t.Fatalf("seed %d: refused", i)

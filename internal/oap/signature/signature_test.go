@@ -56,8 +56,7 @@ func load(t testing.TB) *vectors {
 
 func unhex(t testing.TB, s string) []byte {
 	t.Helper()
-	raw, err := hex.DecodeString(s)
-	must.OK(t, err)
+	raw := must.Get(hex.DecodeString(s))(t)
 	return raw
 }
 
@@ -68,8 +67,7 @@ func TestCanonicalVectors(t *testing.T) {
 	if len(v.Canonical) != 73 {
 		t.Fatalf("%d vectors, want 73", len(v.Canonical))
 	}
-	key, err := PublicKey(unhex(t, v.Key.Public))
-	must.OK(t, err)
+	key := must.Get(PublicKey(unhex(t, v.Key.Public)))(t)
 	refused := 0
 	for _, c := range v.Canonical {
 		t.Run(c.Name, func(t *testing.T) {
@@ -82,8 +80,7 @@ func TestCanonicalVectors(t *testing.T) {
 				return
 			}
 			must.OK(t, err)
-			got, err := Canonical(d.Root)
-			must.OK(t, err)
+			got := must.Get(Canonical(d.Root))(t)
 			if want := unhex(t, c.Canonical); !bytes.Equal(got, want) {
 				t.Errorf("got  %s\nwant %s", got, want)
 			}
@@ -91,8 +88,7 @@ func TestCanonicalVectors(t *testing.T) {
 			if hex.EncodeToString(sum[:]) != c.SHA256 {
 				t.Errorf("sha256 %x, want %s", sum, c.SHA256)
 			}
-			sig, err := Text(c.Signature)
-			must.OK(t, err)
+			sig := must.Get(Text(c.Signature))(t)
 			if !Verify(key, got, sig) {
 				t.Error("signature does not verify")
 			}
@@ -119,8 +115,7 @@ func TestByteVectors(t *testing.T) {
 		"bytes/replacement-char": "",
 	}
 	for _, c := range load(t).Bytes {
-		body, err := base64.StdEncoding.DecodeString(c.Body)
-		must.OK(t, err)
+		body := must.Get(base64.StdEncoding.DecodeString(c.Body))(t)
 		got := ""
 		if _, err := strict.Parse("x", body, limits); err != nil {
 			got = err.(*strict.Error).Code
@@ -138,8 +133,7 @@ func TestByteVectors(t *testing.T) {
 
 func TestSignatureEncodings(t *testing.T) {
 	v := load(t)
-	key, err := PublicKey(unhex(t, v.Key.Public))
-	must.OK(t, err)
+	key := must.Get(PublicKey(unhex(t, v.Key.Public)))(t)
 	var message []byte
 	for _, c := range v.Canonical {
 		if c.Name == v.Signatures.Message {
@@ -247,8 +241,7 @@ func TestText(t *testing.T) {
 }
 
 func TestCanonicalWithout(t *testing.T) {
-	d, err := strict.Parse("x", []byte(`{"b":1,"signatures":[2],"a":{"signatures":3}}`), limits)
-	must.OK(t, err)
+	d := must.Get(strict.Parse("x", []byte(`{"b":1,"signatures":[2],"a":{"signatures":3}}`), limits))(t)
 	got, err := CanonicalWithout(d.Root, "signatures", "absent")
 	if err != nil || string(got) != `{"a":{"signatures":3},"b":1}` {
 		t.Errorf("%s, %v", got, err)
@@ -276,8 +269,7 @@ func TestRounded(t *testing.T) {
 			2e-324, 1.00000000000000000001, 12345678901234567890],
 		"a~/b": {"c": -9007199254740993}
 	}`
-	d, err := strict.Parse("x", []byte(text), limits)
-	must.OK(t, err)
+	d := must.Get(strict.Parse("x", []byte(text), limits))(t)
 	if got := Rounded(d.Root); got != "/a~0~1b/c" {
 		t.Errorf("%q", got)
 	}
@@ -290,8 +282,7 @@ func TestRounded(t *testing.T) {
 		`{"a0": [1e-400], "a": {"": 1e-400}}`:           "/a/",
 		`[0, 0, 1e-400, 0, 0, 0, 0, 0, 0, 0, [1e-400]]`: "/10/0",
 	} {
-		d, err := strict.Parse("x", []byte(text), limits)
-		must.OK(t, err)
+		d := must.Get(strict.Parse("x", []byte(text), limits))(t)
 		if got := Rounded(d.Root); got != want {
 			t.Errorf("%s: %q, want %q", text, got, want)
 		}
@@ -337,8 +328,7 @@ func FuzzCanonical(f *testing.F) {
 		if err != nil {
 			return
 		}
-		first, err := Canonical(d.Root)
-		must.OK(t, err)
+		first := must.Get(Canonical(d.Root))(t)
 		again, err := strict.Parse("y", first, limits)
 		if err != nil {
 			t.Fatalf("%s: %v", first, err)

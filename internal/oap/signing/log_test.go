@@ -14,16 +14,14 @@ import (
 func TestWriteLogKey(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "log.key")
 	const origin = "registry.example.org/oap/log"
-	public, err := WriteLogKey(file, origin)
-	must.OK(t, err)
+	public := must.Get(WriteLogKey(file, origin))(t)
 	text := must.Read(t, file)
 	private, found := strings.CutPrefix(string(text), "oap-gate log key v1\n")
 	signer, err := note.NewSigner(strings.TrimSuffix(private, "\n"))
 	if err != nil || !found || signer.Name() != origin {
 		t.Fatalf("the file holds no key of the log: %v", err)
 	}
-	verifier, err := note.NewVerifier(public)
-	must.OK(t, err)
+	verifier := must.Get(note.NewVerifier(public))(t)
 	if signature, err := signer.Sign([]byte("x")); err != nil || !verifier.Verify([]byte("x"), signature) {
 		t.Errorf("the keys are not a pair: %v", err)
 	}

@@ -46,8 +46,7 @@ func pemOf(kind string, der []byte) string {
 
 func pkcs8Of(t testing.TB, k any) []byte {
 	t.Helper()
-	der, err := x509.MarshalPKCS8PrivateKey(k)
-	must.OK(t, err)
+	der := must.Get(x509.MarshalPKCS8PrivateKey(k))(t)
 	return der
 }
 
@@ -101,10 +100,8 @@ func TestForms(t *testing.T) {
 func TestRefusals(t *testing.T) {
 	private := key(t)
 	public := private[ed25519.SeedSize:]
-	rsaKey, err := rsa.GenerateKey(rand.Reader, 2048)
-	must.OK(t, err)
-	ecKey, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	must.OK(t, err)
+	rsaKey := must.Get(rsa.GenerateKey(rand.Reader, 2048))(t)
+	ecKey := must.Get(ecdsa.GenerateKey(elliptic.P256(), rand.Reader))(t)
 	ecDER, _ := x509.MarshalECPrivateKey(ecKey)
 	publicDER, _ := x509.MarshalPKIXPublicKey(private.Public())
 	good := pemOf("PRIVATE KEY", pkcs8Of(t, private))
@@ -231,8 +228,7 @@ func TestShows(t *testing.T) {
 
 // TestNotShown checks that no way of printing a key shows its private half, as a panic would.
 func TestNotShown(t *testing.T) {
-	k, err := read(forms(t)["JWK"])
-	must.OK(t, err)
+	k := must.Get(read(forms(t)["JWK"]))(t)
 	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%x", "%d", "%T"} {
 		text := fmt.Sprintf(verb, k)
 		if leak := shows(text, seed); leak != "" || verb != "%T" && !strings.Contains(text, "z6Mk") {
@@ -246,15 +242,13 @@ func TestNotShown(t *testing.T) {
 }
 
 func TestSign(t *testing.T) {
-	k, err := New()
-	must.OK(t, err)
+	k := must.Get(New())(t)
 	message := []byte("canonical")
 	text, err := k.Sign(message)
 	if err != nil || !receipt.VerifyBy([]did.Key{{Public: k.Public()}}, message, text) {
 		t.Errorf("Sign = %q, %v", text, err)
 	}
-	d, err := did.Parse(k.DID())
-	must.OK(t, err)
+	d := must.Get(did.Parse(k.DID()))(t)
 	doc, err := did.Local(d)
 	if err != nil || !doc.Keys[0].Public.Equal(k.Public()) {
 		t.Errorf("the did:key %s is of another key: %v", k.DID(), err)
@@ -273,8 +267,7 @@ func TestSign(t *testing.T) {
 }
 
 func TestWriteFile(t *testing.T) {
-	k, err := New()
-	must.OK(t, err)
+	k := must.Get(New())(t)
 	dir := t.TempDir()
 	path := filepath.Join(dir, "key.pem")
 	must.OK(t, k.WriteFile(path))
@@ -315,8 +308,7 @@ func TestWriteFile(t *testing.T) {
 
 func list(t *testing.T, dir string) (names []string) {
 	t.Helper()
-	entries, err := os.ReadDir(dir)
-	must.OK(t, err)
+	entries := must.Get(os.ReadDir(dir))(t)
 	for _, e := range entries {
 		names = append(names, e.Name())
 	}
@@ -324,8 +316,7 @@ func list(t *testing.T, dir string) (names []string) {
 }
 
 func TestNoWorkTree(t *testing.T) {
-	k, err := New()
-	must.OK(t, err)
+	k := must.Get(New())(t)
 	tree := t.TempDir()
 	below := filepath.Join(tree, "a", "b")
 	must.OK(t, os.MkdirAll(below, 0o755))

@@ -57,8 +57,7 @@ func ajvModules(t *testing.T) string {
 
 func askAjv(t *testing.T, directory string, in ajvInput) ajvOutput {
 	t.Helper()
-	text, err := json.Marshal(in)
-	must.OK(t, err)
+	text := must.Get(json.Marshal(in))(t)
 	cmd := exec.Command("node", filepath.Join("testdata", "ajv.cjs"), directory)
 	cmd.Stdin = bytes.NewReader(text)
 	var stderr bytes.Buffer
@@ -240,8 +239,7 @@ func mutants(t testing.TB, r *rand.Rand, seed string, n int) []string {
 		for range 1 + r.IntN(4) {
 			v = mutate(r, v)
 		}
-		text, err := json.Marshal(v)
-		must.OK(t, err)
+		text := must.Get(json.Marshal(v))(t)
 		out = append(out, string(text))
 	}
 	return out
@@ -259,8 +257,7 @@ func TestAjvDocuments(t *testing.T) {
 	for name, texts := range in.Documents {
 		valid := 0
 		for i, text := range texts {
-			doc, err := strict.Parse("x.json", []byte(text), strict.RegistryFile)
-			must.OK(t, err)
+			doc := must.Get(strict.Parse("x.json", []byte(text), strict.RegistryFile))(t)
 			ours := Builtin(name).Validate(doc.Root)
 			theirs := slices.Sorted(slices.Values(out.Documents[name][i][1:]))
 			theirs = slices.DeleteFunc(theirs, func(violation string) bool { // of a wrong type only the type is told
@@ -295,8 +292,7 @@ func TestAjvFormats(t *testing.T) {
 	}
 	out := askAjv(t, directory, in)
 	for name, texts := range in.Formats {
-		s, err := Compile("x", fmt.Appendf(nil, `{"format":%q}`, name))
-		must.OK(t, err)
+		s := must.Get(Compile("x", fmt.Appendf(nil, `{"format":%q}`, name)))(t)
 		valid := 0
 		for i, text := range texts {
 			ours := s.Validate(text) == nil
@@ -375,13 +371,11 @@ func TestAjvSchemas(t *testing.T) {
 	for i := range 2000 {
 		s := randomSchema(r, 2, true).(map[string]any)
 		s["$defs"] = map[string]any{"d": randomSchema(r, 0, false)}
-		text, err := json.Marshal(s)
-		must.OK(t, err)
+		text := must.Get(json.Marshal(s))(t)
 		name := fmt.Sprint(i)
 		in.Schemas[name] = string(text)
 		for range 20 {
-			text, err := json.Marshal(randomValue(r, 3))
-			must.OK(t, err)
+			text := must.Get(json.Marshal(randomValue(r, 3)))(t)
 			in.Documents[name] = append(in.Documents[name], string(text))
 		}
 	}

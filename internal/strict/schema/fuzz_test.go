@@ -84,8 +84,7 @@ func FuzzPattern(f *testing.F) {
 		if err != nil || p.simple == nil {
 			return
 		}
-		e, err := parsePattern(source)
-		must.OK(t, err)
+		e := must.Get(parsePattern(source))(t)
 		re, err := regexp.Compile(e.re2())
 		if err != nil {
 			t.Fatalf("%q as %q: %v", source, e.re2(), err)

@@ -15,8 +15,7 @@ import (
 
 func compileText(t testing.TB, text string) *Schema {
 	t.Helper()
-	s, err := Compile("x.json", []byte(text))
-	must.OK(t, err)
+	s := must.Get(Compile("x.json", []byte(text)))(t)
 	return s
 }
 

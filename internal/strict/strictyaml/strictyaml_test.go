@@ -92,8 +92,7 @@ func TestParse(t *testing.T) {
 }
 
 func TestMember(t *testing.T) {
-	root, err := Parse("f.yml", []byte("on:\n  push: 1\n"), 100)
-	must.OK(t, err)
+	root := must.Get(Parse("f.yml", []byte("on:\n  push: 1\n"), 100))(t)
 	_, on := Member(root, "on")
 	name, value := Member(on, "push")
 	if name == nil || name.Line != 2 || name.Column != 3 || value.Value != "1" {

@@ -42,15 +42,13 @@ func key(name string) ed25519.PrivateKey {
 
 func encode(t *testing.T, o object) []byte {
 	t.Helper()
-	text, err := json.MarshalIndent(o, "", "  ")
-	must.OK(t, err)
+	text := must.Get(json.MarshalIndent(o, "", "  "))(t)
 	return text
 }
 
 func canonical(t *testing.T, o object, without ...string) []byte {
 	t.Helper()
-	text, err := signature.CanonicalWithout(o, without...)
-	must.OK(t, err)
+	text := must.Get(signature.CanonicalWithout(o, without...))(t)
 	return text
 }
 
@@ -63,18 +61,15 @@ func document(t *testing.T, names ...string) *did.Document {
 			`{"kty":"OKP","crv":"Ed25519","x":%[3]q}}`, tool, name,
 			base64.RawURLEncoding.EncodeToString(key(name).Public().(ed25519.PublicKey))))
 	}
-	id, err := did.Parse(tool)
-	must.OK(t, err)
-	doc, err := did.ParseDocument("d", fmt.Appendf(nil, `{"id":%q,"verificationMethod":[%s]}`, tool,
-		strings.Join(methods, ",")), id, time.Time{})
-	must.OK(t, err)
+	id := must.Get(did.Parse(tool))(t)
+	doc := must.Get(did.ParseDocument("d", fmt.Appendf(nil, `{"id":%q,"verificationMethod":[%s]}`, tool,
+		strings.Join(methods, ",")), id, time.Time{}))(t)
 	return doc
 }
 
 func explained(t *testing.T, text []byte, d *did.Document, by string, known ...receipt.Known) string {
 	t.Helper()
-	r, err := receipt.Parse("u", text)
-	must.OK(t, err)
+	r := must.Get(receipt.Parse("u", text))(t)
 	if receipt.VerifyImplementation(r, d, tool).Verified() {
 		t.Error("it verifies")
 	}
