@@ -87,28 +87,22 @@ func (p *Proposal) changelog(j *Judgement) (verdict.Outcome, error) {
 	out.Verified = "no normative artifact is touched"
 	for _, v := range p.Views {
 		at, err := v.firstNormative()
-		if err != nil {
-			return out, err
-		}
-		if at.Path == "" {
-			continue
-		}
-		if slices.ContainsFunc(v.Changes, func(c registry.Change) bool { return c.Path == "CHANGELOG.md" }) {
-			out.Verified = "CHANGELOG.md is changed"
-			continue
-		}
-		if j.excepted == nil {
-			var other Judgement
-			if _, err := p.implementability(&other); err != nil {
-				return out, err
-			}
+		if err == nil && j.excepted == nil {
+			other := Judgement{}
+			_, err = p.implementability(&other)
 			j.excepted = other.excepted
 		}
-		if *j.excepted {
+		switch {
+		case err != nil:
+			return out, err
+		case at.Path == "":
+		case slices.ContainsFunc(v.Changes, func(c registry.Change) bool { return c.Path == "CHANGELOG.md" }):
+			out.Verified = "CHANGELOG.md is changed"
+		case *j.excepted:
 			out.Verified = "an exception carries the change"
-			continue
+		default:
+			out.Warnf(at, "", "no-changelog", "a normative artifact changes, and CHANGELOG.md does not")
 		}
-		out.Warnf(at, "", "no-changelog", "a normative artifact changes, and CHANGELOG.md does not")
 	}
 	return out.OrPass(), nil
 }

@@ -85,10 +85,11 @@ var markdown = sync.OnceValue(func() goldmark.Markdown {
 
 // A Text is a text file.
 type Text struct {
-	Source string
-	root   ast.Node // nil: it is not Markdown
-	seen   func() string
-	words  func() []string
+	Source   string
+	Seen     func() string   // returns what a reader sees, on one line
+	KeyWords func() []string // returns the words of RFC 2119 that a reader sees, in order
+
+	root ast.Node // nil: it is not Markdown
 }
 
 // Read reads the text of a file. A nil Text means that the file is not UTF-8, or has a NUL. The error is ErrLimit.
@@ -103,14 +104,14 @@ func Read(name string, data []byte) (*Text, error) {
 			return nil, err
 		}
 	}
-	t.seen = sync.OnceValue(func() string {
+	t.Seen = sync.OnceValue(func() string {
 		if !t.IsMarkdown() {
 			return Plain(t.Source)
 		}
 		shown, _ := visible(t.HTML())
 		return Plain(shown)
 	})
-	t.words = sync.OnceValue(func() []string { return KeyWords(t.Seen()) })
+	t.KeyWords = sync.OnceValue(func() []string { return KeyWords(t.Seen()) })
 	return t, nil
 }
 
@@ -132,12 +133,6 @@ func (t *Text) IsMarkdown() bool { return t.root != nil }
 
 // HTML returns the rendered page. The text must be Markdown.
 func (t *Text) HTML() string { return render([]byte(t.Source), t.root) }
-
-// Seen returns what a reader sees, on one line.
-func (t *Text) Seen() string { return t.seen() }
-
-// KeyWords returns the words of RFC 2119 that a reader sees, in order.
-func (t *Text) KeyWords() []string { return t.words() }
 
 // render returns the HTML of a node.
 func render(text []byte, n ast.Node) string {
@@ -270,27 +265,22 @@ func (b *Block) Cells() (cells []string) {
 
 var struck = plain.Pattern(`(?i)<(?:del|s|strike)[\s/>]`)
 
+// paragraph matches lines that are not blank, up to one that is.
+var paragraph = plain.Pattern(`(?:[^\n]*\S[^\n]*\n?)+`)
+
 // Blocks returns the blocks of a text, in order.
 func (t *Text) Blocks() (out []*Block) {
-	var begins []int // offset of the first line of each block
+	begins := []int{0} // offset of the first line of each block; what is above the first one is a part of it
 	document := []byte(t.Source)
 	add := func(at, level int, n ast.Node) {
 		at = strings.LastIndexByte(t.Source[:max(at, 0)], '\n') + 1
-		if len(begins) > 0 {
-			at = max(at, begins[len(begins)-1])
-		}
-		begins = append(begins, at)
+		begins = append(begins, max(at, begins[len(begins)-1]))
 		out = append(out, &Block{Level: level, document: document, node: n,
 			Header: n != nil && n.Kind() == extensionast.KindTableHeader})
 	}
 	if !t.IsMarkdown() {
-		at, begun := 0, false
-		for line := range strings.Lines(t.Source) {
-			blank := strings.TrimSpace(line) == ""
-			if !blank && !begun {
-				add(at, 0, nil)
-			}
-			at, begun = at+len(line), !blank
+		for _, at := range paragraph().FindAllStringIndex(t.Source, -1) {
+			add(at[0], 0, nil)
 		}
 	}
 	walk(t.root, func(n ast.Node) (deeper bool) {
@@ -310,16 +300,15 @@ func (t *Text) Blocks() (out []*Block) {
 		return false
 	})
 	var heading *Block // the last one
-	line, before, begin := 1, 0, 0
+	begins = append(begins, len(t.Source))
+	line := 1
 	for i, b := range out {
-		line += strings.Count(t.Source[before:begins[i]], "\n")
-		before = begins[i]
-		end := len(t.Source)
-		if i+1 < len(out) {
-			end = begins[i+1]
+		line += strings.Count(t.Source[begins[i]:begins[i+1]], "\n")
+		source := t.Source[begins[i+1]:begins[i+2]]
+		if i == 0 {
+			source = t.Source[:begins[2]]
 		}
-		b.Line, b.Source = line, strings.Trim(t.Source[begin:end], "\r\n")
-		begin = end // what is above the first block is a part of it
+		b.Line, b.Source = line, strings.Trim(source, "\r\n")
 		for b.Level > 0 && heading != nil && heading.Level >= b.Level {
 			heading = heading.Above
 		}

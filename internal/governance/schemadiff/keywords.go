@@ -180,7 +180,7 @@ func (v *visit) values() {
 	for _, k := range []string{"const", "enum"} {
 		was, isOld := v.o.object()[k]
 		is, isNew := v.n.object()[k]
-		if isOld != isNew || isOld && !equal(was, is) {
+		if isOld != isNew || isOld && !v.same(was, is) {
 			keyword = k
 		}
 	}
@@ -213,7 +213,7 @@ func (v *visit) valueSet(s *schema) set {
 		return nil
 	}
 	all := set{}
-	if !v.spend((size(enum) + size(constant)) / 32) {
+	if !v.spend(len(canonical([]any{enum, constant})) / 32) {
 		return all
 	}
 	items, ok := enum.([]any)
@@ -278,21 +278,21 @@ func (v *visit) names(keyword string, was, is any, under ...string) {
 // branches compares the schemas of allOf, anyOf or oneOf: equal ones are paired first, the rest by order.
 func (v *visit) branches(keyword string) {
 	o, n := v.o.list(keyword), v.n.list(keyword)
-	if !v.spend((size(v.o.object()[keyword]) + size(v.n.object()[keyword])) / 32) {
-		return
-	}
 	walk := func(o, n *schema) {
 		v.sub(o, n, spot{v.at.old.to(v.o, keyword, o.name), v.at.new.to(v.n, keyword, n.name)}, nil)
 	}
 	equals := map[string][]*schema{}
 	for _, s := range o {
-		equals[canonical(s.value)] = append(equals[canonical(s.value)], s)
+		key := canonical(s.value)
+		equals[key] = append(equals[key], s)
+		v.spend(len(key) / 8)
 	}
 	paired := map[*schema]bool{}
 	isPaired := func(s *schema) bool { return paired[s] }
 	for _, s := range n {
-		if same := equals[canonical(s.value)]; len(same) > 0 {
-			equals[canonical(s.value)] = same[1:]
+		key := canonical(s.value)
+		if same := equals[key]; v.spend(len(key)/8) && len(same) > 0 {
+			equals[key] = same[1:]
 			paired[same[0]], paired[s] = true, true
 			walk(same[0], s)
 		}

@@ -89,7 +89,8 @@ func init() {
 		"enum": func(r *rand.Rand, _ int) any {
 			list := []any{randomValue(r, 1)}
 			for range r.IntN(4) {
-				if v := randomValue(r, 1); !slices.ContainsFunc(list, func(o any) bool { return equal(o, v) }) {
+				v := randomValue(r, 1)
+				if !slices.ContainsFunc(list, func(o any) bool { return canonical(o) == canonical(v) }) {
 					list = append(list, v)
 				}
 			}
@@ -100,8 +101,7 @@ func init() {
 		"exclusiveMaximum": func(r *rand.Rand, _ int) any { return number(r) },
 		"minimum":          func(r *rand.Rand, _ int) any { return number(r) },
 		"exclusiveMinimum": func(r *rand.Rand, _ int) any { return number(r) },
-		"multipleOf": func(r *rand.Rand,
-			_ int) any {
+		"multipleOf": func(r *rand.Rand, _ int) any {
 			return json.Number(pick(r, "1", "2", "3", "6", "0.5", "1e1"))
 		},
 		"maxLength":     func(r *rand.Rand, _ int) any { return count(r) },

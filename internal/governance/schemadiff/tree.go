@@ -393,10 +393,17 @@ type position struct {
 	byName bool   // the names in it are not keywords
 }
 
-// objects yields each object in a value that may be a schema, with its place. at is the place of the value.
+// objects yields each object in a value that may be a schema, with its place. at is the place of the value. It passes
+// over what is data in every draft; the rest may contain schemas, which some validators read under unknown keywords.
 func objects(v any, at position, yield func(object map[string]any, at position)) {
 	at.id = ""
-	if object, ok := v.(map[string]any); ok && !at.byName {
+	inner := func(token string, v any, byName bool) {
+		below := at
+		below.step, below.byName = &strict.Step{Above: at.step, Token: token}, byName
+		objects(v, below, yield)
+	}
+	object, _ := v.(map[string]any)
+	if object != nil && !at.byName {
 		if uri, ok := object["$schema"].(string); ok {
 			at.draft = strings.TrimSuffix(uri, "#")
 		}
@@ -407,11 +414,15 @@ func objects(v any, at position, yield func(object map[string]any, at position))
 		}
 		yield(object, at)
 	}
-	Inner(v, at.byName, func(token string, v any, byName bool) {
-		inner := at
-		inner.step, inner.byName = &strict.Step{Above: at.step, Token: token}, byName
-		objects(v, inner, yield)
-	})
+	for _, name := range sortedNames(object) {
+		if at.byName || !slices.Contains([]string{"const", "enum", "default", "examples"}, name) {
+			inner(name, object[name], !at.byName && holdsNamed(name))
+		}
+	}
+	items, _ := v.([]any)
+	for i, item := range items {
+		inner(strconv.Itoa(i), item, false)
+	}
 }
 
 // Absolute resolves a reference, or returns the reference itself where one of the two is not a URI.
@@ -554,22 +565,14 @@ func cutToken(pointer string) (token, rest string) {
 
 // place spells the place of s, for a message.
 func (s *schema) place() string {
-	var b strings.Builder
-	b.WriteString(s.file.path + "#")
-	s.spell(&b)
-	return b.String()
-}
-
-func (s *schema) spell(b *strings.Builder) {
-	if s.parent == nil {
-		b.WriteString(s.keyword) // the pointer of one without a place
-		return
+	pointer, at := "", s
+	for ; at.parent != nil; at = at.parent {
+		if at.parent.form(at.keyword) != single {
+			pointer = "/" + strict.Escape(at.name) + pointer
+		}
+		pointer = "/" + at.keyword + pointer
 	}
-	s.parent.spell(b)
-	b.WriteString("/" + s.keyword)
-	if s.parent.form(s.keyword) != single {
-		b.WriteString("/" + strict.Escape(s.name))
-	}
+	return s.file.path + "#" + at.keyword + pointer // one without a place has a pointer for a keyword
 }
 
 // counterpart reports whether s and o stand at the same place of their files, so that the walk through the files brings

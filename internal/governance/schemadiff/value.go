@@ -58,34 +58,6 @@ func appendCanonical(b []byte, v any) []byte {
 	return append(b, "null"...)
 }
 
-// equal reports whether two values are equal, as appendCanonical has it.
-func equal(a, b any) bool {
-	switch a := a.(type) {
-	case map[string]any:
-		o, ok := b.(map[string]any)
-		if !ok || len(a) != len(o) {
-			return false
-		}
-		for name, member := range a {
-			other, ok := o[name]
-			if !ok || !equal(member, other) {
-				return false
-			}
-		}
-		return true
-	case []any:
-		o, ok := b.([]any)
-		return ok && slices.EqualFunc(a, o, equal)
-	case json.Number:
-		o, ok := b.(json.Number)
-		if x, y := rational(a), rational(o); ok && x != nil && y != nil {
-			return x.Cmp(y) == 0
-		}
-		return ok && a == o
-	}
-	return a == b
-}
-
 // canonical returns what appendCanonical appends.
 func canonical(v any) string { return string(appendCanonical(nil, v)) }
 

@@ -2,7 +2,6 @@ package schemadiff
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -152,25 +151,13 @@ func (s *schema) wellFormed() bool {
 	return isBool || s.object() != nil
 }
 
-// same is equal, paid for.
-func (c *Comparison) same(a, b any) bool { return c.spend(size(a)/64) && equal(a, b) }
-
-// size is about the bytes of a value.
-func size(v any) int {
-	n := 8
-	switch v := v.(type) {
-	case map[string]any:
-		for name, member := range v {
-			n += len(name) + size(member)
-		}
-	case []any:
-		for _, item := range v {
-			n += size(item)
-		}
-	case string:
-		n += len(v)
+// same reports whether two values are equal.
+func (c *Comparison) same(a, b any) bool {
+	if a, isText := a.(string); isText {
+		return a == b
 	}
-	return n
+	x, y := canonical(a), canonical(b)
+	return c.spend((len(x)+len(y))/128) && x == y
 }
 
 // below returns the spot of a keyword of the two, and of names below it.
@@ -362,38 +349,19 @@ func (v *visit) wording(keyword string, was, is any) {
 	}
 }
 
-// Inner yields the members or items of a value, apart from those that are data in every draft. The others may contain
-// schemas, which some validators read under unknown keywords too. byName says that the names in the value are not
-// keywords; it is yielded for what is inside.
-func Inner(v any, byName bool, yield func(token string, v any, byName bool)) {
-	switch v := v.(type) {
-	case map[string]any:
-		for _, name := range sortedNames(v) {
-			if byName || !slices.Contains([]string{"const", "enum", "default", "examples"}, name) {
-				yield(name, v[name], !byName && holdsNamed(name))
-			}
-		}
-	case []any:
-		for i, item := range v {
-			yield(strconv.Itoa(i), item, false)
-		}
-	}
-}
-
 // holdsNamed reports whether a keyword, of any draft, holds schemas by name.
 func holdsNamed(keyword string) bool {
 	return forms[keyword] == named || keyword == "definitions" || keyword == "dependencies"
 }
 
 // identifiersIn returns the identifiers of schemas in a value that a keyword holds.
-func identifiersIn(v any, byName bool) any {
-	found := []any{}
-	Inner(v, byName, func(token string, v any, inner bool) {
-		text, ok := v.(string)
-		if ok && !byName && (token == "$id" || token == "$anchor" || token == "$dynamicAnchor") {
-			found = append(found, token, text)
+func identifiersIn(v any, byName bool) (found []any) {
+	objects(v, position{byName: byName}, func(object map[string]any, _ position) {
+		for _, keyword := range []string{"$id", "$anchor", "$dynamicAnchor"} {
+			if text, ok := object[keyword].(string); ok {
+				found = append(found, keyword, text)
+			}
 		}
-		found = append(found, identifiersIn(v, inner).([]any)...)
 	})
 	return found
 }
@@ -592,7 +560,7 @@ func (v *visit) definitions(keyword string) {
 // Identity if it holds an identifier, by which references elsewhere may lead to it, and Changed if it refers to a
 // document that is not in the tree, without which the whole does not compile. It is "" in all other cases.
 func (v *visit) beyond(s *schema) (class Class, what string) {
-	if !v.spend(size(s.value)/64) || len(identifiersIn(s.value, false).([]any)) > 0 {
+	if !v.spend(len(canonical(s.value))/64) || len(identifiersIn(s.value, false)) > 0 {
 		return Identity, "with an identifier is new"
 	}
 	if v.leadsOut(s) {
@@ -683,12 +651,10 @@ func show(v any) string {
 		return "an array"
 	case string:
 		return quote(v)
-	case json.Number:
-		return string(v)
-	case bool:
-		return strconv.FormatBool(v)
+	case nil:
+		return "null"
 	}
-	return "null"
+	return fmt.Sprint(v)
 }
 
 // quote spells foreign text in one line of bounded length.
