@@ -23,9 +23,25 @@ const maxLocate = time.Minute
 
 // Locate finds the work tree of a file, which need not exist; its directory must. The nearest .git decides. With an
 // error Root and Path are right, and Ignored is false: git does not say what it ignores.
-func Locate(file string) (Location, error) {
-	l, err := Place(file)
-	if err != nil || l.Root == "" || l.InGit {
+func Locate(file string) (l Location, err error) {
+	dir, err := filepath.Abs(filepath.Dir(file))
+	if err == nil {
+		dir, err = filepath.EvalSymlinks(dir)
+	}
+	if err != nil {
+		return l, err
+	}
+	for at := dir; l.Root == ""; at = filepath.Dir(at) {
+		if _, err := os.Lstat(filepath.Join(at, ".git")); err == nil {
+			l.Root = at
+		} else if at == filepath.Dir(at) {
+			return l, nil
+		}
+	}
+	rest, err := filepath.Rel(l.Root, filepath.Join(dir, filepath.Base(file)))
+	l.Path = filepath.ToSlash(rest)
+	first, _, _ := strings.Cut(l.Path, "/")
+	if l.InGit = strings.EqualFold(first, ".git"); l.InGit || err != nil {
 		return l, err
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), maxLocate)
@@ -33,35 +49,6 @@ func Locate(file string) (Location, error) {
 	by, err := Ignored(ctx, l.Root, l.Path)
 	l.Ignored = len(by) > 0
 	return l, err
-}
-
-// Place does what Locate does, without git: Ignored is false.
-func Place(file string) (Location, error) {
-	dir, err := filepath.Abs(filepath.Dir(file))
-	if err == nil {
-		dir, err = filepath.EvalSymlinks(dir)
-	}
-	if err != nil {
-		return Location{}, err
-	}
-	var l Location
-	for at := dir; ; at = filepath.Dir(at) {
-		if _, err := os.Lstat(filepath.Join(at, ".git")); err == nil {
-			l.Root = at
-			break
-		}
-		if at == filepath.Dir(at) {
-			return l, nil
-		}
-	}
-	rest, err := filepath.Rel(l.Root, filepath.Join(dir, filepath.Base(file)))
-	if err != nil {
-		return l, err
-	}
-	l.Path = filepath.ToSlash(rest)
-	first, _, _ := strings.Cut(l.Path, "/")
-	l.InGit = strings.EqualFold(first, ".git")
-	return l, nil
 }
 
 // A Pattern is the line of a file by which Git ignores a path.
