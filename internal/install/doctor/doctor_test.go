@@ -374,6 +374,7 @@ func TestFaults(t *testing.T) {
 			"error condition check.yml <if: github.actor != 'x'>"},
 		{"conditions that change nothing", check, job, job + "    if: ${{ always() }}\n", ""},
 		{"a condition of nothing", check, job, job + "    if: ${{ }}\n", "error condition check.yml <if: ${{ }}>"},
+		{"an empty condition", check, job, job + "    if: ''\n", "error condition check.yml <if: ''>"},
 		{"inputs that are empty", check, with, with + "          skip: ''\n          path:\n", ""},
 		{"a directory with the name of nothing", check, with, with + "          path: '~'\n",
 			"error incomplete check.yml <path: '~'>"},
