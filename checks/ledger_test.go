@@ -84,19 +84,12 @@ func TestSlugTwiceInParts(t *testing.T) {
 // faultsInParts returns what a ledger that judges large commits in parts finds in a history of so many listings.
 func faultsInParts(t *testing.T, dir string, part, listings int) []string {
 	repo := opened(t, dir)
-	head, err := repo.Resolve("HEAD")
-	must.OK(t, err)
 	l := NewLedger(repo, time.Now())
 	l.part = part
-	var out []string
-	err = repo.Steps(t.Context(), "", head, func(s *registry.Step) error {
-		faults, err := l.Step(t.Context(), s)
-		for _, f := range faults {
-			out = append(out, f.Check+" "+f.Code+" "+f.Path+" "+f.Message)
-		}
-		return err
-	})
-	must.OK(t, err)
+	out := faultsOf(t, l, repo, "", "main")
+	for i, f := range out {
+		_, out[i], _ = strings.Cut(f, " ") // without the commit
+	}
 	if n := l.state.Len() + len(l.files); n != listings || len(l.origins) != l.state.Len() {
 		t.Errorf("%d files, want %d; of %d listings %d are known by what brought them", n, listings, l.state.Len(),
 			len(l.origins))
@@ -176,6 +169,14 @@ base:
 	}
 }
 
+// ledgerFrom returns a ledger that begins after a commit, or with the root.
+func ledgerFrom(repo *registry.Repository, commit string) *Ledger {
+	if commit == "" {
+		return NewLedger(repo, fixture.Clock)
+	}
+	return LedgerAt(repo, commit, fixture.Clock)
+}
+
 // faultsOf returns what a ledger finds in the steps after a commit, each with its commit.
 func faultsOf(t *testing.T, l *Ledger, repo *registry.Repository, from, to string) []string {
 	t.Helper()
@@ -252,10 +253,7 @@ func TestOrigin(t *testing.T) {
 	chain := must.Get(repo.FirstParents(t.Context(), "", "main"))(t)
 	sum := must.Get(w.Pin("ada", 0))(t)
 	for _, from := range append([]string{""}, chain...) {
-		l := LedgerAt(repo, from, fixture.Clock)
-		if from == "" {
-			l = NewLedger(repo, fixture.Clock)
-		}
+		l := ledgerFrom(repo, from)
 		faultsOf(t, l, repo, from, "main")
 		for _, path := range []string{"implementations/cyd.json", "revocations/cyd.json", "README.md"} {
 			if o, err := l.Origin(t.Context(), path); err == nil {
@@ -442,26 +440,15 @@ func TestLargeRecordIsPutAside(t *testing.T) {
 // TestPinnedBefore checks that what a revocation at the head revokes is known about the one walk through the history,
 // from its root or from what was verified on: reading the history again for each of them takes hours.
 func TestPinnedBefore(t *testing.T) {
-	w, err := fixture.BuildUnserved(t.TempDir(), []byte(`
-base: [{listing: ada}, {listing: bob}, {commit: List}, {reissue: ada}, {commit: Renew},
-  {revoke: ada, sha256: "$pin(ada,1)"}, {commit: Revoke}, {listing: cyd}]
-`))
-	must.OK(t, err)
-	repo := opened(t, w.Repo.Dir)
+	w, repo := built(t, "base: [{listing: ada}, {listing: bob}, {commit: List}, {reissue: ada}, {commit: Renew}, "+
+		"{revoke: ada, number: 1}, {commit: Revoke}, {listing: cyd}]")
 	ctx := t.Context()
 	chain := must.Get(repo.FirstParents(ctx, "", "main"))(t)
 	tree := must.Get(repo.Tree(ctx, chain[len(chain)-1]))(t)
 	old := must.Get(w.Pin("ada", 1))(t)
 	for n, verified := range append([]string{""}, chain...) {
-		l := NewLedger(repo, time.Now())
-		if verified != "" {
-			l = LedgerAt(repo, verified, time.Now())
-		}
-		err := repo.Steps(ctx, verified, "main", func(s *registry.Step) error {
-			_, err := l.Step(ctx, s)
-			return err
-		})
-		must.OK(t, err)
+		l := ledgerFrom(repo, verified)
+		faultsOf(t, l, repo, verified, "main")
 		st := must.Get(l.Standing(ctx, tree))(t)
 		run := &Run{Context: ctx, Base: st, Asks: OfHead}
 		got, err := run.past().owners(ctx, pin{Slug: "ada", SHA256: old}, asOf{})
@@ -502,19 +489,11 @@ func TestManyTwins(t *testing.T) {
 	must.OK(t, r.Sync())
 	repo := opened(t, r.Dir)
 	l := NewLedger(repo, time.Now())
-	var told []string
-	err = repo.Steps(t.Context(), "", "main", func(s *registry.Step) error {
-		faults, err := l.Step(t.Context(), s)
-		for _, f := range faults {
-			if f.Code == "case-twin" {
-				told = append(told, f.Message)
-			}
-		}
-		return err
+	told := slices.DeleteFunc(faultsOf(t, l, repo, "", "main"), func(f string) bool {
+		return !strings.Contains(f, " case-twin ")
 	})
-	must.OK(t, err)
-	want := fmt.Sprintf("%d more pairs of paths are one", paths-maxNamed)
-	if len(told) != maxNamed+1 || !strings.HasPrefix(told[maxNamed], want) {
+	want := fmt.Sprintf(" %d more pairs of paths are one", paths-maxNamed)
+	if len(told) != maxNamed+1 || !strings.Contains(told[maxNamed], want) {
 		t.Errorf("%d findings, want %d and %q", len(told), maxNamed+1, want)
 	}
 	if odd := l.odd["docs/a"]; !slices.Equal(odd, []string{name(paths - 1)}) {

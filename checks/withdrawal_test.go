@@ -13,149 +13,132 @@ import (
 
 // What the history says against the Receipt that ada pins, whatever became of the revocation's file since.
 func TestWithdrawn(t *testing.T) {
-	const listed = "base:\n  - {listing: ada}\n  - {listing: bob}\n  - {commit: List}\n"
-	const revoked = listed + "  - {revoke: ada}\n  - {commit: Revoke}\n"
-	const renewed = listed + "  - {reissue: ada}\n  - {commit: Renew}\n"
+	const listed = "{listing: ada}, {listing: bob}, {commit: List}"
+	const revoked = listed + ", {revoke: ada}, {commit: Revoke}"
+	const renewed = listed + ", {reissue: ada}, {commit: Renew}"
 	const file = `"revocations/ada-$pin(ada).json"`
 	for _, c := range []struct {
 		name, world string
 		number      int // of the Receipt; 0: the last
 		want        string
 	}{
-		{"nothing", listed,
-			0, ""},
-		{"another is revoked", listed + "  - {revoke: bob}\n",
-			0, ""},
-		{"revoked", revoked,
-			0, "listed, revoked ada-PIN1-ada.json"},
-		{"revoked and removed", revoked + "  - {remove: " + file + "}\n",
+		{"nothing", listed, 0, ""},
+		{"another is revoked", listed + ", {revoke: bob}", 0, ""},
+		{"revoked", revoked, 0, "listed, revoked ada-PIN1-ada.json"},
+		{"revoked and removed", revoked + ", {remove: " + file + "}",
 			0, "listed, revoked ada-PIN1-ada.json, removed ada-PIN1-ada.json"},
-		{"revoked, removed and written again", revoked + "  - {move: [" + file + ", a.md]}\n  - {commit: Move}\n" +
-			"  - {move: [a.md, " + file + "]}\n",
-			0, "listed, revoked ada-PIN1-ada.json"},
-		{"revoked and edited", revoked + "  - {edit: " + file + ", set: {/reason: key_compromise}}\n",
+		{"revoked, removed and written again", revoked + ", {move: [" + file + ", a.md]}, {commit: Move}" +
+			", {move: [a.md, " + file + "]}", 0, "listed, revoked ada-PIN1-ada.json"},
+		{"revoked and edited", revoked + ", {edit: " + file + ", set: {/reason: key_compromise}}",
 			0, "listed, revoked ada-PIN1-ada.json, removed ada-PIN1-ada.json"},
-		{"revoked and edited to another slug", revoked + "  - {edit: " + file + ", set: {/slug: bob}}\n",
+		{"revoked and edited to another slug", revoked + ", {edit: " + file + ", set: {/slug: bob}}",
 			0, "listed, revoked ada-PIN1-ada.json, removed ada-PIN1-ada.json"},
-		{"revoked and broken", revoked + "  - {write: " + file + ", text: '{'}\n",
+		{"revoked and broken", revoked + ", {write: " + file + ", text: '{'}",
 			0, "listed, revoked ada-PIN1-ada.json, unreadable ada-PIN1-ada.json, removed ada-PIN1-ada.json"},
-		{"revoked and moved", revoked + "  - {move: [" + file + ", revocations/a.json]}\n",
+		{"revoked and moved", revoked + ", {move: [" + file + ", revocations/a.json]}",
 			0, "listed, revoked a.json, misplaced a.json"},
-		{"revoked and moved to a directory below", revoked + "  - {move: [" + file +
-			`, "revocations/x/ada-$pin(ada).json"]}` + "\n",
+		{"revoked and moved to a directory below", revoked + ", {move: [" + file +
+			`, "revocations/x/ada-$pin(ada).json"]}`,
 			0, "listed, revoked x/ada-PIN1-ada.json, misplaced x/ada-PIN1-ada.json"},
-		{"revoked and moved to a text", revoked + "  - {move: [" + file + ", revocations/a.txt]}\n",
+		{"revoked and moved to a text", revoked + ", {move: [" + file + ", revocations/a.txt]}",
 			0, "listed, revoked a.txt, misplaced a.txt"},
-		{"revoked and moved to the name of bob's", revoked + "  - {move: [" + file +
-			`, "revocations/bob-$pin(bob).json"]}` + "\n",
+		{"revoked and moved to the name of bob's", revoked + ", {move: [" + file +
+			`, "revocations/bob-$pin(bob).json"]}`,
 			0, "listed, revoked bob-PIN1-bob.json, misplaced bob-PIN1-bob.json"},
-		{"a name whose text never could be read", listed + "  - {write: " + file + ", text: '{'}\n",
+		{"a name whose text never could be read", listed + ", {write: " + file + ", text: '{'}",
 			0, "listed, revoked ada-PIN1-ada.json, unreadable ada-PIN1-ada.json"},
-		{"a name whose text is bob's", listed + "  - {write: " + file + ", " +
-			"text: '{\"slug\": \"bob\", \"revoked_receipt_sha256\": \"$pin(bob)\"}'}\n",
+		{"a name whose text is bob's", listed + ", {write: " + file +
+			`, text: '{"slug": "bob", "revoked_receipt_sha256": "$pin(bob)"}'}`,
 			0, "listed, revoked ada-PIN1-ada.json"},
-		{"a name whose text is bob's, removed", listed + "  - {write: " + file + ", " +
-			"text: '{\"slug\": \"bob\", \"revoked_receipt_sha256\": \"$pin(bob)\"}'}\n" +
-			"  - {commit: Revoke}\n  - {remove: " + file + "}\n",
-			0, "listed, revoked ada-PIN1-ada.json, removed ada-PIN1-ada.json"},
-		{"a name whose text revoked nothing, that was right then and is removed",
-			listed + "  - {write: " + file + ", text: '{}'}\n  - {commit: Write}\n  - {remove: " + file + "}\n" +
-				"  - {revoke: ada}\n  - {commit: Revoke}\n  - {remove: " + file + "}\n",
-			0, "listed, revoked ada-PIN1-ada.json, removed ada-PIN1-ada.json"},
-		{"revoked twice and removed twice", revoked + "  - {move: [" + file + ", revocations/b.json]}\n" +
-			"  - {commit: Move}\n  - {move: [revocations/b.json, revocations/a.json]}\n  - {commit: Move}\n" +
-			"  - {remove: revocations/a.json}\n",
+		{"a name whose text is bob's, removed", listed + ", {write: " + file +
+			`, text: '{"slug": "bob", "revoked_receipt_sha256": "$pin(bob)"}'}, {commit: Revoke}, {remove: ` + file +
+			"}", 0, "listed, revoked ada-PIN1-ada.json, removed ada-PIN1-ada.json"},
+		{"a name whose text revoked nothing, that was right then and is removed", listed + ", {write: " + file +
+			", text: '{}'}, {commit: Write}, {remove: " + file + "}, {revoke: ada}, {commit: Revoke}, {remove: " +
+			file + "}", 0, "listed, revoked ada-PIN1-ada.json, removed ada-PIN1-ada.json"},
+		{"revoked twice and removed twice", revoked + ", {move: [" + file + ", revocations/b.json]}, {commit: Move}" +
+			", {move: [revocations/b.json, revocations/a.json]}, {commit: Move}, {remove: revocations/a.json}",
 			0, "listed, revoked a.json, removed ada-PIN1-ada.json"},
-		{"revoked, edited to bob's and removed", listed + "  - {revoke: ada, path: revocations/a.json}\n" +
-			"  - {commit: Revoke}\n  - {edit: revocations/a.json, set: {/slug: bob}}\n  - {commit: Edit}\n" +
-			"  - {remove: revocations/a.json}\n",
-			0, "listed, revoked a.json, removed a.json"},
-		{"edited twice", revoked + "  - {edit: " + file + ", set: {/reason: key_compromise}}\n  - {commit: Edit}\n" +
-			"  - {edit: " + file + ", set: {/reason: voluntary_withdrawal}}\n",
+		{"revoked, edited to bob's and removed", listed + ", {revoke: ada, path: revocations/a.json}" +
+			", {commit: Revoke}, {edit: revocations/a.json, set: {/slug: bob}}, {commit: Edit}" +
+			", {remove: revocations/a.json}", 0, "listed, revoked a.json, removed a.json"},
+		{"edited twice", revoked + ", {edit: " + file + ", set: {/reason: key_compromise}}, {commit: Edit}, {edit: " +
+			file + ", set: {/reason: voluntary_withdrawal}}",
 			0, "listed, revoked ada-PIN1-ada.json, removed ada-PIN1-ada.json"},
-		{"two files that cannot be read", listed + "  - {write: revocations/b.json, text: '{'}\n" +
-			"  - {write: implementations/ada.json, text: '{'}\n",
+		{"two files that cannot be read", listed + ", {write: revocations/b.json, text: '{'}" +
+			", {write: implementations/ada.json, text: '{'}",
 			0, "unreadable implementations/ada.json, unreadable b.json"},
-		{"a listing of two versions that cannot be read",
-			renewed + "  - {write: implementations/ada.json, text: '{'}\n",
+		{"a listing of two versions that cannot be read", renewed + ", {write: implementations/ada.json, text: '{'}",
 			0, "unreadable implementations/ada.json"},
-		{"no directory of listings", "bare: true\n" + revoked + "  - {remove: implementations/ada.json}\n" +
-			"  - {remove: implementations/bob.json}\n  - {write: implementations, text: x}\n",
+		{"no directory of listings", revoked + ", {remove: implementations/ada.json}" +
+			", {remove: implementations/bob.json}, {write: implementations, text: x}",
 			0, "listed, revoked ada-PIN1-ada.json, unreadable implementations"},
-		{"no directory of revocations", "bare: true\n" + listed + "  - {write: revocations, text: x}\n",
+		{"no directory of revocations", listed + ", {write: revocations, text: x}",
 			0, "unreadable revocations"},
-		{"a file that cannot be read", listed + "  - {write: revocations/a.JSON, text: '{'}\n",
-			0, "unreadable a.JSON"},
-		{"a file with ada's slug that cannot be read",
-			listed + `  - {write: "revocations/x/ada-$pin(bob).json", text: '{'}` + "\n",
+		{"a file that cannot be read", listed + ", {write: revocations/a.JSON, text: '{'}", 0, "unreadable a.JSON"},
+		{"a file with ada's slug that cannot be read", listed +
+			`, {write: "revocations/x/ada-$pin(bob).json", text: '{'}`,
 			0, "listed, unreadable x/ada-PIN1-bob.json, misplaced x/ada-PIN1-bob.json"},
-		{"a file with bob's slug that cannot be read",
-			listed + `  - {write: "revocations/x/bob-$pin(ada).json", text: '{'}` + "\n",
+		{"a file with bob's slug that cannot be read", listed +
+			`, {write: "revocations/x/bob-$pin(ada).json", text: '{'}`, 0, ""},
+		{"a text that cannot be read", listed + ", {write: revocations/a.txt, text: '{'}", 0, ""},
+		{"a JSON text that revokes nothing", listed + `, {write: revocations/a.json, text: '{"slug": "ada"}'}`,
 			0, ""},
-		{"a text that cannot be read", listed + "  - {write: revocations/a.txt, text: '{'}\n",
-			0, ""},
-		{"a JSON text that revokes nothing", listed + "  - {write: revocations/a.json, text: '{\"slug\": \"ada\"}'}\n",
-			0, ""},
-		{"a JSON text that revokes nothing by a slug", listed + "  - {move: [implementations/ada.json, " +
-			"implementations/.json]}\n  - {write: revocations/a.json, text: '{\"revoked_receipt_sha256\": " +
-			"\"$pin(ada)\"}'}\n",
-			0, ""},
-		{"bob's revocation, misplaced", listed + "  - {move: [implementations/ada.json, implementations/.json]}\n" +
-			"  - {write: revocations/a.json, text: '{\"slug\": \"bob\", \"revoked_receipt_sha256\": \"$pin(bob)\"}'}\n",
-			0, ""},
-		{"a later one was revoked, and is no more", renewed + "  - {revoke: ada, number: 1}\n" +
-			"  - {write: revocations/a.json, text: " +
-			"'{\"slug\": \"ada\", \"revoked_receipt_sha256\": \"$pin(ada)\"}'}\n" +
-			"  - {commit: Revoke}\n  - {remove: revocations/a.json}\n",
-			1, "listed, revoked a.json, removed a.json"},
-		{"a Receipt that only a slug without revocations pinned", "base:\n  - {listing: ada}\n" +
-			"  - {move: [implementations/ada.json, implementations/old.json]}\n  - {commit: List}\n" +
-			"  - {remove: implementations/old.json}\n  - {write: implementations/ada.json, " +
-			"text: '{\"slug\": \"ada\", \"tool_did\": \"did:web:ada.example\"}'}\n  - {write: " + file +
-			", text: '{\"slug\": \"ada\", \"revoked_receipt_sha256\": \"$pin(ada)\"}'}\n",
-			0, "listed"},
-		{"a text that was a listing", listed + "  - {move: [implementations/ada.json, implementations/ada.txt]}\n" +
-			"  - {commit: Move}\n  - {write: implementations/ada.txt, text: '{'}\n",
-			0, ""},
-		{"a listing that cannot be read", revoked + "  - {write: implementations/ada.json, text: '{'}\n",
+		{"a JSON text that revokes nothing by a slug", listed +
+			", {move: [implementations/ada.json, implementations/.json]}" +
+			`, {write: revocations/a.json, text: '{"revoked_receipt_sha256": "$pin(ada)"}'}`, 0, ""},
+		{"bob's revocation, misplaced", listed + ", {move: [implementations/ada.json, implementations/.json]}" +
+			`, {write: revocations/a.json, text: '{"slug": "bob", "revoked_receipt_sha256": "$pin(bob)"}'}`, 0, ""},
+		{"a later one was revoked, and is no more", renewed + ", {revoke: ada, number: 1}" +
+			`, {write: revocations/a.json, text: '{"slug": "ada", "revoked_receipt_sha256": "$pin(ada)"}'}` +
+			", {commit: Revoke}, {remove: revocations/a.json}", 1, "listed, revoked a.json, removed a.json"},
+		{"a Receipt that only a slug without revocations pinned", "{listing: ada}" +
+			", {move: [implementations/ada.json, implementations/old.json]}, {commit: List}" +
+			", {remove: implementations/old.json}" +
+			`, {write: implementations/ada.json, text: '{"slug": "ada", "tool_did": "did:web:ada.example"}'}` +
+			", {write: " + file + `, text: '{"slug": "ada", "revoked_receipt_sha256": "$pin(ada)"}'}`, 0, "listed"},
+		{"a text that was a listing", listed + ", {move: [implementations/ada.json, implementations/ada.txt]}" +
+			", {commit: Move}, {write: implementations/ada.txt, text: '{'}", 0, ""},
+		{"a listing that cannot be read", revoked + ", {write: implementations/ada.json, text: '{'}",
 			0, "listed, revoked ada-PIN1-ada.json, unreadable implementations/ada.json"},
-		{"a listing of nothing that cannot be read", listed + "  - {write: implementations/ada.json, text: '{'}\n",
+		{"a listing of nothing that cannot be read", listed + ", {write: implementations/ada.json, text: '{'}",
 			0, "unreadable implementations/ada.json"},
-		{"another listing that cannot be read", listed + "  - {write: implementations/bob.json, text: '{'}\n",
-			0, ""},
-		{"a listing that is gone", revoked + "  - {remove: implementations/ada.json}\n",
+		{"another listing that cannot be read", listed + ", {write: implementations/bob.json, text: '{'}", 0, ""},
+		{"a listing that is gone", revoked + ", {remove: implementations/ada.json}",
 			0, "listed, revoked ada-PIN1-ada.json"},
-		{"the former Receipt is revoked", renewed + "  - {revoke: ada, number: 1}\n",
-			0, "listed"},
-		{"the former of a revoked Receipt", renewed + "  - {revoke: ada}\n",
-			1, "listed, revoked ada-PIN2-ada.json"},
-		{"the former Receipt, which is revoked", renewed + "  - {revoke: ada, number: 1}\n",
+		{"the former Receipt is revoked", renewed + ", {revoke: ada, number: 1}", 0, "listed"},
+		{"the former of a revoked Receipt", renewed + ", {revoke: ada}", 1, "listed, revoked ada-PIN2-ada.json"},
+		{"the former Receipt, which is revoked", renewed + ", {revoke: ada, number: 1}",
 			1, "listed, revoked ada-PIN1-ada.json"},
-		{"both are revoked", renewed + "  - {revoke: ada, number: 1}\n  - {revoke: ada}\n",
+		{"both are revoked", renewed + ", {revoke: ada, number: 1}, {revoke: ada}",
 			0, "listed, revoked ada-PIN2-ada.json"},
-		{"revoked by two files of one commit", renewed + "  - {revoke: ada, number: 1}\n  - {write: " +
-			"revocations/a.json, text: '{\"slug\": \"ada\", \"revoked_receipt_sha256\": \"$pin(ada)\"}'}\n",
+		{"revoked by two files of one commit", renewed + ", {revoke: ada, number: 1}" +
+			`, {write: revocations/a.json, text: '{"slug": "ada", "revoked_receipt_sha256": "$pin(ada)"}'}`,
 			1, "listed, revoked a.json, misplaced a.json"},
-		{"two misplaced files, and one of two pins", listed + "  - {write: revocations/b.json, " +
-			"text: '{\"slug\": \"ada\", \"revoked_receipt_sha256\": \"$pin(ada)\"}'}\n  - {commit: Revoke}\n" +
-			"  - {write: \"revocations/a/ada-$pin(ada).json\", " +
-			"text: '{\"slug\": \"ada\", \"revoked_receipt_sha256\": \"$pin(bob)\"}'}\n",
+		{"two misplaced files, and one of two pins", listed +
+			`, {write: revocations/b.json, text: '{"slug": "ada", "revoked_receipt_sha256": "$pin(ada)"}'}` +
+			", {commit: Revoke}" +
+			`, {write: "revocations/a/ada-$pin(ada).json", text: '{"slug": "ada", "revoked_receipt_sha256": "$pin(bob)"}'}`,
 			0, "listed, revoked a/ada-PIN1-ada.json, misplaced a/ada-PIN1-ada.json, misplaced b.json"},
-		{"two that are removed", renewed + "  - {write: revocations/b.json, " +
-			"text: '{\"slug\": \"ada\", \"revoked_receipt_sha256\": \"$pin(ada)\"}'}\n  - {commit: Revoke}\n" +
-			"  - {revoke: ada, number: 1, path: revocations/a.json}\n  - {commit: Revoke}\n" +
-			"  - {remove: revocations/a.json}\n  - {remove: revocations/b.json}\n",
+		{"two that are removed", renewed +
+			`, {write: revocations/b.json, text: '{"slug": "ada", "revoked_receipt_sha256": "$pin(ada)"}'}` +
+			", {commit: Revoke}, {revoke: ada, number: 1, path: revocations/a.json}, {commit: Revoke}" +
+			", {remove: revocations/a.json}, {remove: revocations/b.json}",
 			0, "listed, revoked b.json, removed a.json, removed b.json"},
-		{"ada's Receipt under bob's slug", listed + "  - {write: \"revocations/bob-$pin(ada).json\", " +
-			"text: '{\"slug\": \"bob\", \"revoked_receipt_sha256\": \"$pin(ada)\"}'}\n",
+		{"ada's Receipt under bob's slug", listed +
+			`, {write: "revocations/bob-$pin(ada).json", text: '{"slug": "bob", "revoked_receipt_sha256": "$pin(ada)"}'}`,
 			0, ""},
-		{"a revocation in capitals", listed + "  - {write: revocations/a.json, " +
-			"text: '{\"slug\": \"ADA\", \"revoked_receipt_sha256\": \"$pin(ada)\"}'}\n",
+		{"a revocation in capitals", listed +
+			`, {write: revocations/a.json, text: '{"slug": "ADA", "revoked_receipt_sha256": "$pin(ada)"}'}`,
 			0, "listed, revoked a.json, misplaced a.json"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			w, repo := built(t, c.world)
+			text := "base: [" + c.world + "]"
+			if strings.HasPrefix(c.name, "no directory") {
+				text += "\nbare: true"
+			}
+			w, repo := built(t, text)
 			sum := must.Get(w.Pin("ada", c.number))(t)
 			run := runOn(t, repo, w.Now)
 			issued := w.Now
@@ -244,16 +227,8 @@ func spell(w *Withdrawal) string {
 
 // What is unclear is said about a Receipt that no present listing of its DID pins.
 func TestUnclear(t *testing.T) {
-	const listed = `
-base:
-  - {listing: ada, issued: -20d}
-  - {listing: bob}
-  - {commit: List}
-  - {revoke: ada}
-  - {revoke: bob}
-  - {commit: Revoke}
-  - {write: revocations/zed.json, text: '{"slug": "ada", "revoked_receipt_sha256": "$pin(ada)"}'}
-`
+	const listed = `{listing: ada, issued: -20d}, {listing: bob}, {commit: List}, {revoke: ada}, {revoke: bob}, ` +
+		`{commit: Revoke}, {write: revocations/zed.json, text: '{"slug": "ada", "revoked_receipt_sha256": "$pin(ada)"}'}`
 	for _, c := range []struct {
 		name, world string
 		number      int // of the Receipt; 0: another
@@ -261,20 +236,19 @@ base:
 	}{
 		{"another Receipt", listed, 0, "listed, unclear ada-FIRST.json, misplaced zed.json"},
 		{"the pinned one", listed, 1, "listed, revoked zed.json, misplaced zed.json"},
-		{"another Receipt, a former one revoked", listed + "  - {reissue: ada}\n", 0,
+		{"another Receipt, a former one revoked", listed + ", {reissue: ada}", 0,
 			"listed, unclear ada-FIRST.json, misplaced zed.json"},
-		{"the pinned one, a former one revoked", listed + "  - {reissue: ada}\n", 2,
+		{"the pinned one, a former one revoked", listed + ", {reissue: ada}", 2,
 			"listed, misplaced zed.json"},
-		{"another Receipt, a later one revoked", "base:\n  - {at: -20d}\n  - {listing: ada, issued: -21d}\n" +
-			"  - {commit: List}\n  - {at: -5d}\n  - {reissue: ada, issued: -16d}\n  - {commit: Renew}\n" +
-			"  - {revoke: ada, path: revocations/zed.json}\n", 0, "listed, unclear zed.json, misplaced zed.json"},
-		{"another Receipt, and a revocation by the slug's next owner", "base:\n  - {listing: ada, issued: -20d}\n" +
-			"  - {commit: List}\n  - {edit: implementations/ada.json, set: {/tool_did: 'did:web:bob.example'}}\n" +
-			"  - {commit: Edit}\n  - {write: revocations/zed.json, text: '{\"slug\": \"ada\", " +
-			"\"revoked_receipt_sha256\": \"$pin(ada)\", \"revoked_by_did\": \"did:web:bob.example\"}'}\n", 0,
-			"listed, misplaced zed.json"},
+		{"another Receipt, a later one revoked", "{at: -20d}, {listing: ada, issued: -21d}, {commit: List}, " +
+			"{at: -5d}, {reissue: ada, issued: -16d}, {commit: Renew}, {revoke: ada, path: revocations/zed.json}",
+			0, "listed, unclear zed.json, misplaced zed.json"},
+		{"another Receipt, and a revocation by the slug's next owner", "{listing: ada, issued: -20d}, " +
+			"{commit: List}, {edit: implementations/ada.json, set: {/tool_did: 'did:web:bob.example'}}, " +
+			`{commit: Edit}, {write: revocations/zed.json, text: '{"slug": "ada", "revoked_receipt_sha256": "$pin(ada)", ` +
+			`"revoked_by_did": "did:web:bob.example"}'}`, 0, "listed, misplaced zed.json"},
 	} {
-		w, repo := built(t, c.world)
+		w, repo := built(t, "base: ["+c.world+"]")
 		first, err := w.Pin("ada", 1)
 		must.OK(t, err)
 		sum := strings.Repeat("0", 64)
@@ -296,39 +270,36 @@ base:
 // A listing makes a witness only at the path of its slug, once it is valid, and unless the history revokes it under any
 // name.
 func TestMayWitnessByState(t *testing.T) {
-	const begin = "base:\n  - {listing: ada, level: L4, witness: [bob]}\n" +
-		"  - {listing: bob, level: L4, witness: [ada]}\n  - {commit: List}\n"
+	const begin = "{listing: ada, level: L4, witness: [bob]}, {listing: bob, level: L4, witness: [ada]}, {commit: List}"
 	unread := "revocations/a/ada-" + strings.Repeat("1", 64) + ".json"
 	for _, c := range []struct{ name, then, code, why string }{
 		{"in force", "", "", ""},
-		{"revoked", "  - {revoke: ada}\n  - {commit: Revoke}\n", "witness-revoked", "revocations/ada-"},
-		{"revoked under another name", "  - {revoke: ada, path: revocations/a.json}\n  - {commit: Revoke}\n",
+		{"revoked", ", {revoke: ada}", "witness-revoked", "revocations/ada-"},
+		{"revoked under another name", ", {revoke: ada, path: revocations/a.json}",
 			"witness-revoked", "its Receipt is revoked by revocations/a.json"},
-		{"a file that cannot be read", "  - {write: " + unread + ", text: '{'}\n  - {commit: Revoke}\n",
+		{"a file that cannot be read", ", {write: " + unread + ", text: '{'}",
 			WitnessOpen, unread + " cannot be read"},
-		{"a file that cannot be read, in capitals for another slug", "  - {write: revocations/BOB-" +
-			strings.Repeat("1", 64) + ".JSON, text: '{'}\n  - {commit: Revoke}\n", "", ""},
-		{"a file that can be read again", "  - {write: " + unread + ", text: '{'}\n  - {commit: Revoke}\n" +
-			"  - {write: " + unread + ", text: '{}'}\n  - {commit: Mend}\n", "", ""},
-		{"another path", "  - {move: [implementations/ada.json, implementations/a.json]}\n  - {commit: Move}\n",
+		{"a file that cannot be read, in capitals for another slug", ", {write: revocations/BOB-" +
+			strings.Repeat("1", 64) + ".JSON, text: '{'}", "", ""},
+		{"a file that can be read again", ", {write: " + unread + ", text: '{'}, {commit: Revoke}" +
+			", {write: " + unread + ", text: '{}'}", "", ""},
+		{"another path", ", {move: [implementations/ada.json, implementations/a.json]}",
 			"witness-not-listed", "its listing implementations/a.json has the slug \"ada\""},
-		{"no slug", "  - {edit: implementations/ada.json, delete: [/slug]}\n  - {commit: Edit}\n",
+		{"no slug", ", {edit: implementations/ada.json, delete: [/slug]}",
 			"witness-not-listed", "its listing implementations/ada.json has the slug \"\""},
 		{"the path of its slug, in a directory",
-			"  - {move: [implementations/ada.json, implementations/a/ada.json]}\n" +
-				"  - {edit: implementations/a/ada.json, set: {/slug: a/ada}}\n  - {commit: Move}\n",
+			", {move: [implementations/ada.json, implementations/a/ada.json]}" +
+				", {edit: implementations/a/ada.json, set: {/slug: a/ada}}",
 			"witness-not-listed", "its listing implementations/a/ada.json has a name, slug or tool_did"},
-		{"valid in five minutes",
-			"  - {edit: implementations/ada.json, set: {/issued_at: '2026-06-01T12:05:00Z'}}\n  - {commit: Edit}\n",
+		{"valid in five minutes", ", {edit: implementations/ada.json, set: {/issued_at: '2026-06-01T12:05:00Z'}}",
 			"", ""},
 		{"valid a second later",
-			"  - {edit: implementations/ada.json, set: {/issued_at: '2026-06-01T12:05:01Z'}}\n  - {commit: Edit}\n",
+			", {edit: implementations/ada.json, set: {/issued_at: '2026-06-01T12:05:01Z'}}",
 			"witness-not-listed", "its listing implementations/ada.json is valid from 2026-06-01T12:05:01Z on"},
-		{"no issued_at",
-			"  - {edit: implementations/ada.json, set: {/issued_at: x}}\n  - {commit: Edit}\n",
+		{"no issued_at", ", {edit: implementations/ada.json, set: {/issued_at: x}}",
 			"witness-not-listed", "its listing implementations/ada.json is not valid under the schema"},
 	} {
-		w, repo := built(t, begin+c.then)
+		w, repo := built(t, "base: ["+begin+c.then+"]")
 		l, code, why, err := runOn(t, repo, w.Now).MayWitness("did:web:ada.example")
 		if err != nil || code != c.code || (l == nil) != (c.code != "") || !strings.Contains(why, c.why) {
 			t.Errorf("%s: %v, %q, %q, %v; expected %q", c.name, l, code, why, err, c.code)
