@@ -119,8 +119,7 @@ func TestRangeAsAWhole(t *testing.T) {
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
 	again, closed := built(t, "base: [{listing: ada}]\npr: [{listing: nova}]")
-	closedRange, err := closed.Range(t.Context(), again.Base, again.Head)
-	must.OK(t, err)
+	closedRange := must.Get(closed.Range(t.Context(), again.Base, again.Head))(t)
 	must.OK(t, closed.Close())
 	was, is := &registry.Entry{Mode: registry.ModeFile}, lost(t)
 	change := func(path string) registry.Change { return registry.Change{Path: path, Base: was, Head: is} }

@@ -106,8 +106,7 @@ func open(t testing.TB, dir string) *Repository {
 
 func (c *clone) rangeOf(base, head string) *Range {
 	c.T.Helper()
-	g, err := c.open().Range(ctx, base, head)
-	must.OK(c.T, err)
+	g := must.Get(c.open().Range(ctx, base, head))(c.T)
 	return g
 }
 

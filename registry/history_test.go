@@ -144,9 +144,8 @@ func TestFolderHistoryAsGitDoes(t *testing.T) {
 		if !below {
 			directory = ""
 		}
-		versions, err := r.FolderHistory(ctx, "HEAD", directory, time.Unix(int64(c.Date), 0),
-			func(p string) bool { return p == path })
-		must.OK(t, err)
+		versions := must.Get(r.FolderHistory(ctx, "HEAD", directory, time.Unix(int64(c.Date), 0),
+			func(p string) bool { return p == path }))(t)
 		var got []string
 		for _, v := range slices.Backward(versions) {
 			line := v.Commit + " -"

@@ -165,14 +165,13 @@ A implementations/nothing
 A implementations/sub/deep.json`; got != want {
 		t.Errorf("changes:\n%s\nwant\n%s", got, want)
 	}
-	got, err := collect(Scan(ctx, g.Result, KindListing, func(r *Record) string {
+	got := must.Get(collect(Scan(ctx, g.Result, KindListing, func(r *Record) string {
 		code := ""
 		if r.Err != nil {
 			code = r.Err.Code
 		}
 		return fmt.Sprintf("%s %s %s", r.Entry.Mode.Octal(), r.Path, code)
-	}))
-	must.OK(t, err)
+	})))(t)
 	if got, want := strings.Join(got, "\n"), `100755 implementations/exec.json 
 100644 implementations/large.json file-too-large
 120000 implementations/link.json not-a-file
@@ -302,13 +301,12 @@ func TestRecord(t *testing.T) {
 	)
 	r := c.open()
 	tree := must.Get(r.Tree(ctx, head))(t)
-	codes, err := collect(Scan(ctx, tree, KindListing, func(r *Record) string {
+	codes := must.Get(collect(Scan(ctx, tree, KindListing, func(r *Record) string {
 		if r.Err == nil {
 			return r.Path
 		}
 		return fmt.Sprintf("%s %s", r.Err.Pos, r.Err.Code)
-	}))
-	must.OK(t, err)
+	})))(t)
 	if got, want := strings.Join(codes, "\n"), `implementations/a.json
 implementations/bom.json:1:1 byte-order-mark
 implementations/over.json file-too-large

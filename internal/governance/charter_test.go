@@ -422,8 +422,7 @@ func TestRosterFix(t *testing.T) {
 
 func followRoster(t *testing.T, rows, code string) {
 	const page = "governance/MAINTAINERS.md"
-	repo, err := fixture.NewBareRepo(t.TempDir())
-	must.OK(t, err)
+	repo := must.Get(fixture.NewBareRepo(t.TempDir()))(t)
 	at := time.Date(2026, 6, 1, 10, 0, 0, 0, time.UTC)
 	commit := func(subject string, all files) {
 		t.Helper()

@@ -268,8 +268,7 @@ func TestEvidenceHostile(t *testing.T) {
 // TestEvidenceOfTheBase checks that a test is no evidence if the base has it by now, whatever the branch began from.
 func TestEvidenceOfTheBase(t *testing.T) {
 	for text, want := range map[string]int{"assert(soon())": 1, "assert(late())": 0} {
-		repo, err := fixture.NewBareRepo(t.TempDir())
-		must.OK(t, err)
+		repo := must.Get(fixture.NewBareRepo(t.TempDir()))(t)
 		commit := func(f files) {
 			t.Helper()
 			must.OK(t, write(repo, f))

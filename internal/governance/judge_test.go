@@ -64,8 +64,7 @@ func write(repo *fixture.Repo, all files) error {
 // propose makes a proposal of a change of the specification.
 func propose(t *testing.T, base, head files) *Proposal {
 	t.Helper()
-	repo, err := fixture.NewBareRepo(t.TempDir())
-	must.OK(t, err)
+	repo := must.Get(fixture.NewBareRepo(t.TempDir()))(t)
 	all := maps.Clone(specified)
 	maps.Copy(all, base)
 	maps.DeleteFunc(all, func(_, text string) bool { return text == gone })
@@ -81,17 +80,14 @@ func propose(t *testing.T, base, head files) *Proposal {
 
 func open(t *testing.T, dir, base, head string) *Proposal {
 	t.Helper()
-	r, err := registry.Open(dir)
-	must.OK(t, err)
+	r := must.Get(registry.Open(dir))(t)
 	t.Cleanup(func() {
 		if err := r.Close(); err != nil {
 			t.Error(err)
 		}
 	})
-	rng, err := r.Range(t.Context(), base, head)
-	must.OK(t, err)
-	p, err := NewRange(t.Context(), r, rng, &Texts{})
-	must.OK(t, err)
+	rng := must.Get(r.Range(t.Context(), base, head))(t)
+	p := must.Get(NewRange(t.Context(), r, rng, &Texts{}))(t)
 	return p
 }
 
@@ -109,8 +105,7 @@ func TestSilentGate(t *testing.T) {
 // found are the codes that one gate gives, each with its severity, file and pointer.
 func found(t *testing.T, p *Proposal, check string) (codes []string, of verdict.Result) {
 	t.Helper()
-	j, err := Judge(p, func(id string) bool { return id == check })
-	must.OK(t, err)
+	j := must.Get(Judge(p, func(id string) bool { return id == check }))(t)
 	for _, f := range j.Results[0].Findings {
 		codes = append(codes, strings.TrimSpace(fmt.Sprintf("%s %s %s %s", f.Severity, f.Code, f.Path, f.Pointer)))
 		whole := slices.Contains([]string{"schema-removed", "mode-changed", "new-version"}, f.Code)
@@ -527,16 +522,13 @@ func TestHasSpecification(t *testing.T) {
 		{false, files{"rfcs": "x", "spec/v1.0/core.md": "x"}},
 		{false, files{"docs/rfcs/RFC-0001-a.md": "x", "schemas/x.json": "x"}},
 	} {
-		repo, err := fixture.NewBareRepo(t.TempDir())
-		must.OK(t, err)
+		repo := must.Get(fixture.NewBareRepo(t.TempDir()))(t)
 		must.OK(t, write(repo, c.files))
 		repo.Commit("base", time.Unix(0, 0))
 		must.OK(t, repo.Sync())
-		r, err := registry.Open(repo.Dir)
-		must.OK(t, err)
+		r := must.Get(registry.Open(repo.Dir))(t)
 		defer r.Close()
-		tree, err := r.Tree(t.Context(), "HEAD")
-		must.OK(t, err)
+		tree := must.Get(r.Tree(t.Context(), "HEAD"))(t)
 		if err := HasSpecification(r.EmptyTree(), tree); (err == nil) != c.has ||
 			!c.has && !errors.Is(err, ErrNoSpecification) {
 			t.Errorf("%q: %v", c.files, err)
@@ -574,18 +566,15 @@ func TestLimits(t *testing.T) {
 			t.Errorf("%s: %v", c.name, err)
 		}
 	}
-	repo, err := fixture.NewBareRepo(t.TempDir())
-	must.OK(t, err)
+	repo := must.Get(fixture.NewBareRepo(t.TempDir()))(t)
 	must.OK(t, errors.Join(write(repo, specified)))
 	repo.Commit("base", time.Unix(0, 0))
 	must.OK(t, write(repo, many))
 	repo.Commit("many", time.Unix(1, 0))
 	must.OK(t, repo.Sync())
-	r, err := registry.Open(repo.Dir)
-	must.OK(t, err)
+	r := must.Get(registry.Open(repo.Dir))(t)
 	defer r.Close()
-	rng, err := r.Range(t.Context(), "HEAD~1", "HEAD")
-	must.OK(t, err)
+	rng := must.Get(r.Range(t.Context(), "HEAD~1", "HEAD"))(t)
 	if _, err := NewRange(t.Context(), r, rng, &Texts{}); !errors.Is(err, ErrLimit) {
 		t.Errorf("%d paths: %v", len(many), err)
 	}

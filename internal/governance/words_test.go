@@ -10,8 +10,7 @@ import (
 // worded reads a body.
 func worded(t *testing.T, text string) *Words {
 	t.Helper()
-	w, err := NewWords("the body", text)
-	must.OK(t, err)
+	w := must.Get(NewWords("the body", text))(t)
 	return w
 }
 

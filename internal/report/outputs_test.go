@@ -101,9 +101,7 @@ func TestDelimiterInAValueIsRefused(t *testing.T) {
 func TestDelimitersDiffer(t *testing.T) {
 	a, b := filepath.Join(t.TempDir(), "a"), filepath.Join(t.TempDir(), "b")
 	for _, path := range []string{a, b} {
-		if err := AppendOutputs(path, []Output{{"verdict", "pass"}}); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, AppendOutputs(path, []Output{{"verdict", "pass"}}))
 	}
 	one, _ := os.ReadFile(a)
 	two, _ := os.ReadFile(b)

@@ -701,9 +701,7 @@ func TestRefusedAtAnOlderCommit(t *testing.T) {
 		t.Errorf("at a commit that is not there: %v", err)
 	}
 	state := filepath.Join(dir, mirrorstate.File)
-	if err := os.WriteFile(state, []byte("{"), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(state, []byte("{"), 0o666))
 	for _, rev := range []string{"", "main"} {
 		if _, _, _, err := Choose(t.Context(), clone, dir, rev); err == nil {
 			t.Errorf("at %q a mirror whose state cannot be read is chosen", rev)

@@ -167,9 +167,7 @@ func TestNotReached(t *testing.T) {
 	}
 	w := built(t, nova+gone(receiptURL))
 	run := &Run{Source: short{w.source(t), "schema"}, Now: w.Now, Jobs: 1}
-	if err := run.Heard(&bundle.VerifyFlags{Targets: []string{"https://nova.example"}, Without: true}); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, run.Heard(&bundle.VerifyFlags{Targets: []string{"https://nova.example"}, Without: true}))
 	if s := only(t, run).Steps[3]; s.Verdict != verdict.Skipped {
 		t.Errorf("without a Receipt and time the step schema is %s: %s", s.Verdict, s.Reason)
 	}

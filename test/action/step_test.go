@@ -16,6 +16,7 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/fixture"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 )
 
 // image is the image to run. Where there is none, the binary runs in its place, with the same files and
@@ -269,7 +270,5 @@ func read(t *testing.T, path string) string {
 
 func check(t *testing.T, err error) {
 	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 }

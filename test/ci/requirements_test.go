@@ -19,13 +19,11 @@ import (
 // and no others, begin with "test:".
 func TestRequirements(t *testing.T) {
 	text := must.Read(t, "../../go.mod")
-	file, err := modfile.Parse("go.mod", text, nil)
-	must.OK(t, err)
+	file := must.Get(modfile.Parse("go.mod", text, nil))(t)
 	cmd := exec.CommandContext(t.Context(), "go", "list", "-deps", "-json=ImportPath,Imports", "./cmd/...",
 		"./internal/cli/schemas")
 	cmd.Dir = "../.."
-	list, err := cmd.Output()
-	must.OK(t, err)
+	list := must.Get(cmd.Output())(t)
 	var imports []string // of the program and its generator
 	for d := json.NewDecoder(bytes.NewReader(list)); ; {
 		var p struct {

@@ -76,8 +76,7 @@ func mutateSmall(t *testing.T, dir, changed string, files ...string) (bool, stri
 	if files == nil {
 		files = []string{"./small"}
 	}
-	ok, err := m.run(t.Context(), files)
-	must.OK(t, err)
+	ok := must.Get(m.run(t.Context(), files))(t)
 	if status := git(t, dir, "status", "--short"); status != "" {
 		t.Errorf("git status --short prints %q", status)
 	}
@@ -200,8 +199,7 @@ func TestJudge(t *testing.T) {
 		{"accepted and gone", `p G drop "x" speed it is late`, 100, 100, 100, false, "matches 0 mutants"},
 		{"another package's", `q F drop "x" speed it is late`, 100, 100, 100, true, ""},
 	} {
-		entries, err := parseAccepted(c.accepted)
-		must.OK(t, err)
+		entries := must.Get(parseAccepted(c.accepted))(t)
 		var tried []*mutant
 		for i := range c.of {
 			tried = append(tried, &mutant{function: "F", operator: "drop", text: "x", killed: i < c.killed,
@@ -253,8 +251,7 @@ func TestOperators(t *testing.T) {
 	} {
 		source := "package p\n\nfunc (t *T[K]) F() (bool, error) {\n" + c.code + "\n}\n"
 		r := rewriter{file: "p.go", source: []byte(source), set: token.NewFileSet()}
-		tree, err := parser.ParseFile(r.set, "p.go", source, parser.SkipObjectResolution)
-		must.OK(t, err)
+		tree := must.Get(parser.ParseFile(r.set, "p.go", source, parser.SkipObjectResolution))(t)
 		for _, decl := range tree.Decls {
 			r.declaration(decl)
 		}

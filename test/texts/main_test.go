@@ -49,10 +49,8 @@ func TestDifference(t *testing.T) {
 		{"a directive", "go:build linux", "go:build darwin", "1: //go:build linux became //go:build darwin"},
 		{"a variable in a message", `"%q", got`, `want+"%q", got`, `14: nothing became + want + "…"`},
 	} {
-		old, err := tokens([]byte(before))
-		must.OK(t, err)
-		now, err := tokens([]byte(strings.Replace(before, c.old, c.now, 1)))
-		must.OK(t, err)
+		old := must.Get(tokens([]byte(before)))(t)
+		now := must.Get(tokens([]byte(strings.Replace(before, c.old, c.now, 1))))(t)
 		if got := difference(old, now); got != c.want {
 			t.Errorf("%s: got %q, want %q", c.name, got, c.want)
 		}
@@ -71,8 +69,7 @@ func TestCompare(t *testing.T) {
 	clone.Write("README.md", "text\n")
 	clone.Git("add", ".")
 	clone.Git("commit", "-q", "-m", "x")
-	got, err := compare(t.Context(), clone.Dir, "HEAD~1", "HEAD")
-	must.OK(t, err)
+	got := must.Get(compare(t.Context(), clone.Dir, "HEAD~1", "HEAD"))(t)
 	want := "a.go: status D; a text is changed in its file\nb.go: status A; a text is changed in its file\n" +
 		"c.go:3: c and b are swapped"
 	if strings.Join(got, "\n") != want {

@@ -3,6 +3,8 @@ package plain
 import (
 	"encoding/json"
 	"testing"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 )
 
 func TestCut(t *testing.T) {
@@ -36,9 +38,7 @@ func TestIsHex(t *testing.T) {
 
 func TestValue(t *testing.T) {
 	var root any
-	if err := json.Unmarshal([]byte(`{"a": {"b/c": [1, [2]], "~": null}, "": "empty"}`), &root); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, json.Unmarshal([]byte(`{"a": {"b/c": [1, [2]], "~": null}, "": "empty"}`), &root))
 	for pointer, want := range map[string]any{"/a/b~1c/0": 1.0, "/a/b~1c/1/0": 2.0, "/a/~0": nil, "/": "empty"} {
 		if got, found := Value(root, pointer); !found || got != want {
 			t.Errorf("%q leads to %v, %v, want %v", pointer, got, found, want)

@@ -22,8 +22,7 @@ func TestProducerAtFullRate(t *testing.T) {
 	if os.Getenv("OAP_GATE_FULL_RATE") == "" {
 		t.Skip("OAP_GATE_FULL_RATE is not set: LEVEL 3 WAS NOT TRIED AT ITS OWN RATE, which takes half a minute")
 	}
-	p, err := aaeptest.Start(aaeptest.Options{})
-	must.OK(t, err)
+	p := must.Get(aaeptest.Start(aaeptest.Options{}))(t)
 	defer p.Close()
 	dir := t.TempDir()
 	scenarios, capture := filepath.Join(dir, "scenarios.yml"), filepath.Join(dir, "capture.jsonl")

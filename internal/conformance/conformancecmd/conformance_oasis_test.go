@@ -74,8 +74,7 @@ func codesOf(rep verdict.Report) []string {
 }
 
 func TestProviderOverTLS(t *testing.T) {
-	w, err := webtest.Start(webtest.Options{})
-	must.OK(t, err)
+	w := must.Get(webtest.Start(webtest.Options{}))(t)
 	t.Cleanup(func() { _ = w.Close() })
 	ca := filepath.Join(t.TempDir(), "ca.pem")
 	must.OK(t, os.WriteFile(ca, w.CAPEM(), 0o666))
@@ -171,8 +170,7 @@ func TestProviderOverTLS(t *testing.T) {
 }
 
 func TestProviderRecordedAndReplayed(t *testing.T) {
-	w, err := webtest.Start(webtest.Options{})
-	must.OK(t, err)
+	w := must.Get(webtest.Start(webtest.Options{}))(t)
 	t.Cleanup(func() { _ = w.Close() })
 	dir := t.TempDir()
 	ca, bundle := filepath.Join(dir, "ca.pem"), filepath.Join(dir, "bundle.json")

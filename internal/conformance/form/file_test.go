@@ -15,8 +15,7 @@ func TestPlain(t *testing.T) {
 		"[true, True, TRUE, false, False]":     `[true,true,true,false,false]`,
 		"[0x10, .5, .inf, '1', \"\", {}, []]":  `["0x10",".5",".inf","1","",{},[]]`,
 	} {
-		root, err := strictyaml.Parse("f.yml", []byte(text), 1<<10)
-		must.OK(t, err)
+		root := must.Get(strictyaml.Parse("f.yml", []byte(text), 1<<10))(t)
 		if got, err := json.Marshal(Plain(root)); err != nil || string(got) != want {
 			t.Errorf("%s is %s, %v, want %s", text, got, err, want)
 		}

@@ -35,8 +35,7 @@ func claimCodes(t *testing.T, c *Claim, notices bool) (codes []string, failed bo
 	if c.Now.IsZero() {
 		c.Now = time.Date(2026, 6, 1, 0, 0, 0, 0, time.UTC)
 	}
-	results, err := c.Judge()
-	must.OK(t, err)
+	results := must.Get(c.Judge())(t)
 	for _, r := range results {
 		failed = failed || r.Verdict == verdict.Failed
 		for _, f := range r.Findings {

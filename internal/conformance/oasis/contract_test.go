@@ -18,8 +18,7 @@ import (
 // contractFindings is what the contract check says: "severity code pointer", sorted.
 func contractFindings(t *testing.T, c *Contract) []string {
 	t.Helper()
-	results, err := Judge(Saved(c, "answer.json", []byte(answerJSON), 1), "answer.json")
-	must.OK(t, err)
+	results := must.Get(Judge(Saved(c, "answer.json", []byte(answerJSON), 1), "answer.json"))(t)
 	all := []string{}
 	for _, f := range results[0].Findings {
 		all = append(all, strings.TrimSpace(f.Severity.String()+" "+f.Code+" "+f.Pointer))
@@ -239,8 +238,7 @@ func TestNoRequirementLeftIsNoPass(t *testing.T) {
 // Findings stand where the text is, in the Markdown too.
 func TestPlaces(t *testing.T) {
 	c := contract(t, requirementsYAML, strings.Replace(contractMarkdown, `"minItems": 1`, `"additionalItems": 1`, 1))
-	results, err := Judge(Saved(c, "a", []byte(answerJSON), 1), "a")
-	must.OK(t, err)
+	results := must.Get(Judge(Saved(c, "a", []byte(answerJSON), 1), "a"))(t)
 	f := results[0].Findings[0]
 	lines := strings.Split(contractMarkdown, "\n")
 	if filepath.Base(f.Path) != ContractFile || !strings.Contains(lines[f.Line-1], `"cores"`) {
@@ -322,8 +320,7 @@ func TestFilesOneByOne(t *testing.T) {
 		{Requirements: at("r.yaml", requirementsYAML), Schema: at("s.json", schema)},
 		{Requirements: at("r.yaml", requirementsYAML), Schema: at("s.md", contractMarkdown)},
 	} {
-		c, err := Read(f)
-		must.OK(t, err)
+		c := must.Get(Read(f))(t)
 		if got := contractFindings(t, c); len(got) != 0 {
 			t.Errorf("%+v: %q", f, got)
 		}

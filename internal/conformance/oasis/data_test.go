@@ -35,8 +35,7 @@ func sharedFile(t *testing.T, to any, elements ...string) []byte {
 // hold compares what Judge says about an answer with the verdict and the findings.
 func hold(t *testing.T, c *Contract, answer []byte, tier int, want verdict.Verdict, findings, ofContract []finding) {
 	t.Helper()
-	results, err := Judge(Saved(c, "answer.json", answer, tier), "answer.json")
-	must.OK(t, err)
+	results := must.Get(Judge(Saved(c, "answer.json", answer, tier), "answer.json"))(t)
 	rep := verdict.Report{Results: verdict.NewResults(results...)}
 	rep.Settle(Rules)
 	if rep.Verdict != want {
@@ -86,8 +85,7 @@ func TestRealProfiles(t *testing.T) {
 		}
 		tag := filepath.Base(dir)
 		sharedFile(t, &examples, tag, "expected.json")
-		c, err := Read(Files{Dir: dir})
-		must.OK(t, err)
+		c := must.Get(Read(Files{Dir: dir}))(t)
 		for _, e := range examples {
 			t.Run(tag+" "+e.Example, func(t *testing.T) {
 				if e.Contract == nil {
@@ -111,8 +109,7 @@ func TestOneFaultEach(t *testing.T) {
 		}
 	}
 	sharedFile(t, &all, "cases.json")
-	c, err := Read(Files{Dir: filepath.Join(shared, all.Profile)})
-	must.OK(t, err)
+	c := must.Get(Read(Files{Dir: filepath.Join(shared, all.Profile)}))(t)
 	for _, test := range all.Cases {
 		t.Run(test.Case, func(t *testing.T) { hold(t, c, test.Response, test.Tier, test.Verdict, test.Findings, nil) })
 	}

@@ -17,8 +17,7 @@ func FuzzAnswer(f *testing.F) {
 	for name, text := range map[string]string{RequirementsFile: requirementsYAML, ContractFile: contractMarkdown} {
 		must.OK(f, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666))
 	}
-	c, err := Read(Files{Dir: dir})
-	must.OK(f, err)
+	c := must.Get(Read(Files{Dir: dir}))(f)
 	f.Add([]byte(answerJSON))
 	f.Add(bytes.ReplaceAll([]byte(answerJSON), []byte("true"), []byte("false")))
 	f.Add([]byte(`{"requirements":{"cores":[1,"1.0.0"],"sources":[[]],"a/b":{}},"unmet_requirements":[{}]}`))
@@ -44,10 +43,8 @@ func FuzzContract(f *testing.F) {
 		for name, text := range map[string][]byte{RequirementsFile: yaml, ContractFile: markdown} {
 			must.OK(t, os.WriteFile(filepath.Join(dir, name), text, 0o666))
 		}
-		c, err := Read(Files{Dir: dir})
-		must.OK(t, err)
-		results, err := Judge(Saved(c, "a", []byte(answerJSON), 1), "a")
-		must.OK(t, err)
+		c := must.Get(Read(Files{Dir: dir}))(t)
+		results := must.Get(Judge(Saved(c, "a", []byte(answerJSON), 1), "a"))(t)
 		if (!c.readable || c.schema == nil) && results[0].Verdict != verdict.Failed {
 			t.Errorf("the contract cannot be read, and its check is %s", results[0].Verdict)
 		}

@@ -82,16 +82,14 @@ func contract(t *testing.T, yaml, markdown string) *Contract {
 	for name, text := range map[string]string{RequirementsFile: yaml, ContractFile: markdown} {
 		must.OK(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666))
 	}
-	c, err := Read(Files{Dir: dir})
-	must.OK(t, err)
+	c := must.Get(Read(Files{Dir: dir}))(t)
 	return c
 }
 
 // judged is what Judge says about an answer, notices left out: "check code pointer", sorted.
 func judged(t *testing.T, in *Input) []string {
 	t.Helper()
-	results, err := Judge(in, "answer.json")
-	must.OK(t, err)
+	results := must.Get(Judge(in, "answer.json"))(t)
 	all := []string{}
 	for _, r := range results {
 		for _, f := range r.Findings {
@@ -109,8 +107,7 @@ func judged(t *testing.T, in *Input) []string {
 
 func verdicts(t *testing.T, in *Input) map[string]verdict.Verdict {
 	t.Helper()
-	results, err := Judge(in, "answer.json")
-	must.OK(t, err)
+	results := must.Get(Judge(in, "answer.json"))(t)
 	all := map[string]verdict.Verdict{}
 	for _, r := range results {
 		all[strings.TrimPrefix(r.Check, "oasis-")] = r.Verdict
@@ -134,8 +131,7 @@ func edited(t *testing.T, edits map[string]any) []byte {
 			in[key] = v
 		}
 	}
-	text, err := json.Marshal(answer)
-	must.OK(t, err)
+	text := must.Get(json.Marshal(answer))(t)
 	return text
 }
 
@@ -390,8 +386,7 @@ func TestMessages(t *testing.T) {
 	c := contract(t, requirementsYAML, contractMarkdown)
 	text := edited(t, object{"/requirements/heating": false, "/supported": false,
 		"/unmet_requirements": array{object{"requirement": "heating", "reason": "no \x1b[31mgas\n::error::x"}}})
-	results, err := Judge(Saved(c, "answer.json", text, 1), "answer.json")
-	must.OK(t, err)
+	results := must.Get(Judge(Saved(c, "answer.json", text, 1), "answer.json"))(t)
 	want := "provider does not satisfy greenhouse requirement heating: it is false, true is needed; " +
 		`the provider says "no \x1b[31mgas\n::error::x"`
 	for _, r := range results {

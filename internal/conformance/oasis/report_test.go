@@ -19,8 +19,7 @@ func reported(t *testing.T, text string, evidence ...string) (verdict.Verdict, [
 	for _, e := range evidence {
 		r.Evidence = append(r.Evidence, File{"e", []byte(e)})
 	}
-	results, err := r.Judge()
-	must.OK(t, err)
+	results := must.Get(r.Judge())(t)
 	rep := &verdict.Report{Results: verdict.NewResults(results...)}
 	rep.Settle(Rules)
 	var codes []string

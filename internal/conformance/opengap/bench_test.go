@@ -44,8 +44,7 @@ def find_order_%d(number: str, verbose: bool = False) -> dict:
 	dir := agent.write(b)
 	b.ReportAllocs()
 	for b.Loop() {
-		j, err := Judge(Options{Python: onPath(b), Dir: dir, Dialect: Auto})
-		must.OK(b, err)
+		j := must.Get(Judge(Options{Python: onPath(b), Dir: dir, Dialect: Auto}))(b)
 		if len(j.Results) != 7+5*1000 {
 			b.Fatalf("%d results", len(j.Results))
 		}

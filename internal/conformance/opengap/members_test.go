@@ -69,8 +69,7 @@ func TestSharedAgents(t *testing.T) {
 		}
 		must.OK(t, json.Unmarshal(data, &cases))
 		for _, c := range cases {
-			j, err := Judge(Options{Python: onPath(t), Dir: c.Files.write(t), Dialect: c.Dialect})
-			must.OK(t, err)
+			j := must.Get(Judge(Options{Python: onPath(t), Dir: c.Files.write(t), Dialect: c.Dialect}))(t)
 			var got, want []string
 			for _, r := range j.Results {
 				for _, f := range r.Findings {

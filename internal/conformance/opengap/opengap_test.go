@@ -84,8 +84,7 @@ func told(t testing.TB, dir string, o Options) []string {
 		o.Dialect = Auto
 	}
 	o.Python = onPath(t)
-	j, err := Judge(o)
-	must.OK(t, err)
+	j := must.Get(Judge(o))(t)
 	out := []string{}
 	for _, r := range j.Results {
 		for _, f := range r.Findings {
@@ -385,8 +384,7 @@ func TestWhyNoSkill(t *testing.T) {
 		"from gitagent import skill\n@skill\ndef f(): 1\ndel f":           "; f is deleted or bound again",
 		"from gitagent import skill\n@other\ndef f(): 1\n@b.c\ndef g():1": "opengap",
 	} {
-		j, err := Judge(Options{Python: onPath(t), Dir: agent04.edit(python(text)).write(t), Dialect: Auto})
-		must.OK(t, err)
+		j := must.Get(Judge(Options{Python: onPath(t), Dir: agent04.edit(python(text)).write(t), Dialect: Auto}))(t)
 		for _, r := range j.Results {
 			if r.Check == "gap-skills" && !strings.Contains(r.Findings[0].Message, want) {
 				t.Errorf("%q: %s", text, r.Findings[0].Message)
@@ -401,8 +399,7 @@ func TestWhyNoSkillOfPackage(t *testing.T) {
 	for name := 'a'; name <= 'h'; name++ {
 		edit["skills/orders/m.py"] += fmt.Sprintf("import x%c\n@x%[1]c.skill\ndef %[1]c(): 1\n", name)
 	}
-	j, err := Judge(Options{Python: onPath(t), Dir: agent04.edit(edit).write(t), Dialect: Auto})
-	must.OK(t, err)
+	j := must.Get(Judge(Options{Python: onPath(t), Dir: agent04.edit(edit).write(t), Dialect: Auto}))(t)
 	for _, r := range j.Results {
 		if r.Check == "gap-skills" && !strings.HasSuffix(r.Findings[0].Message, "; @xh.skill is imported as xh.skill") {
 			t.Error(r.Findings[0].Message)
@@ -640,8 +637,7 @@ o: |+
 'p': "" # IN15
 q: ''	# IN16 # IN17
 r: "x" #`
-	m, err := form.ReadMapping("agent.yaml", []byte(text), MaxFile, 0)
-	must.OK(t, err)
+	m := must.Get(form.ReadMapping("agent.yaml", []byte(text), MaxFile, 0))(t)
 	comments := comments(m)
 	if strings.Contains(comments, "out") {
 		t.Errorf("what is no comment is among them:\n%s", comments)
@@ -795,8 +791,7 @@ func TestDialect(t *testing.T) {
 		{"nothing", Auto, files{"x": ""}, "0.4 neither agent.yaml nor a SOUL.md says which"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			j, err := Judge(Options{Python: onPath(t), Dir: c.files.write(t), Dialect: c.asked})
-			must.OK(t, err)
+			j := must.Get(Judge(Options{Python: onPath(t), Dir: c.files.write(t), Dialect: c.asked}))(t)
 			if got := j.Dialect + " " + j.Because; got != c.want {
 				t.Errorf("got %s, want %s", got, c.want)
 			}
@@ -931,8 +926,7 @@ func TestManyFindings(t *testing.T) {
 	}
 	b.WriteString("- not-there\n")
 	edit["agent.yaml"] = b.String()
-	j, err := Judge(Options{Python: onPath(t), Dir: edit.write(t), Dialect: Auto})
-	must.OK(t, err)
+	j := must.Get(Judge(Options{Python: onPath(t), Dir: edit.write(t), Dialect: Auto}))(t)
 	for _, r := range j.Results {
 		if r.Check != "gap01-references" {
 			continue

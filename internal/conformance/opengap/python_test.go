@@ -9,6 +9,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/needs"
 )
 
@@ -95,12 +96,9 @@ func TestUnread(t *testing.T) {
 		if c.says == "" {
 			lines = nil
 		}
-		j, err := Judge(Options{Dir: c.agent.write(t), Dialect: Auto, Python: func() (Python, error) {
+		j := must.Get(Judge(Options{Dir: c.agent.write(t), Dialect: Auto, Python: func() (Python, error) {
 			return &lines, nil
-		}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		}}))(t)
 		var codes []string
 		for _, r := range j.Results {
 			for _, f := range r.Findings {

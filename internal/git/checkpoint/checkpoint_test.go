@@ -28,8 +28,7 @@ var testBody = "registry.example.org/oap\n50000\nN/fhScOAAaDRyaTn/ZMYzoSrE9EzwM/
 
 func sample(t testing.TB) *Checkpoint {
 	t.Helper()
-	c, err := New("registry.example.org/oap", 50000, testTip, testTrees, 3, testSigners)
-	must.OK(t, err)
+	c := must.Get(New("registry.example.org/oap", 50000, testTip, testTrees, 3, testSigners))(t)
 	return c
 }
 
@@ -44,10 +43,8 @@ func keys(t testing.TB, name string) (note.Signer, note.Verifier) {
 	must.OK(t, err)
 	file := filepath.Join(t.TempDir(), "key")
 	must.OK(t, os.WriteFile(file, []byte(private+"\n"), 0o600))
-	s, err := Signer(file)
-	must.OK(t, err)
-	v, err := Verifier(public)
-	must.OK(t, err)
+	s := must.Get(Signer(file))(t)
+	v := must.Get(Verifier(public))(t)
 	return s, v
 }
 
@@ -130,8 +127,7 @@ func TestParse(t *testing.T) {
 	signer, verifier := keys(t, "mirror.example.org")
 	_, stranger := keys(t, "other.example.org")
 	c := sample(t)
-	signed, err := c.Encode(signer)
-	must.OK(t, err)
+	signed := must.Get(c.Encode(signer))(t)
 	again, err := c.Encode(signer)
 	if err != nil || !bytes.Equal(signed, again) {
 		t.Errorf("signed twice: %v\n%s%s", err, signed, again)
@@ -250,8 +246,7 @@ func TestFile(t *testing.T) {
 	}
 	c := sample(t)
 	for _, s := range []note.Signer{nil, signer} {
-		text, err := c.Encode(s)
-		must.OK(t, err)
+		text := must.Get(c.Encode(s))(t)
 		if !IsFile(text) {
 			t.Errorf("%q is not a checkpoint", text)
 		}
@@ -316,8 +311,7 @@ func TestParseMessages(t *testing.T) {
 // TestSize checks a note of exactly maxBytes, and of one byte more, in memory and in a file.
 func TestSize(t *testing.T) {
 	signer, verifier := keys(t, "mirror.example.org")
-	signed, err := sample(t).Encode(signer)
-	must.OK(t, err)
+	signed := must.Get(sample(t).Encode(signer))(t)
 	const frame = len("\u2014  \n")
 	rest := maxBytes - len(signed) - frame
 	encoded := rest / 2 / 4 * 4
@@ -369,8 +363,7 @@ func TestFileErrors(t *testing.T) {
 
 func FuzzParse(f *testing.F) {
 	signer, verifier := keys(f, "mirror.example.org")
-	signed, err := sample(f).Encode(signer)
-	must.OK(f, err)
+	signed := must.Get(sample(f).Encode(signer))(f)
 	f.Add(signed)
 	f.Add([]byte(testBody))
 	f.Fuzz(func(t *testing.T, data []byte) {

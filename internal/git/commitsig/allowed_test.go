@@ -67,8 +67,7 @@ func TestAllowedSigners(t *testing.T) {
 			}
 		})
 	}
-	got, err := parseAllowedSigners([]byte(tests[2].file))
-	must.OK(t, err)
+	got := must.Get(parseAllowedSigners([]byte(tests[2].file)))(t)
 	s := *got[string(key.PublicKey().Marshal())][0]
 	want := signer{"a", true, `git,"x"`, time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC),
 		time.Date(2021, 1, 1, 0, 0, 0, 0, time.UTC)}

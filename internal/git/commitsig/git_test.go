@@ -73,8 +73,7 @@ func (b *bench) run(input, env, name string, args ...string) (string, error) {
 
 func (b *bench) must(input, env, name string, args ...string) string {
 	b.t.Helper()
-	out, err := b.run(input, env, name, args...)
-	must.OK(b.t, err)
+	out := must.Get(b.run(input, env, name, args...))(b.t)
 	return out
 }
 
@@ -119,8 +118,7 @@ func (b *bench) accepted(id string, at time.Time) bool {
 
 func decode(t testing.TB, raw string) *gitstore.CommitObject {
 	t.Helper()
-	c, err := gitstore.DecodeCommit([]byte(raw))
-	must.OK(t, err)
+	c := must.Get(gitstore.DecodeCommit([]byte(raw)))(t)
 	return c
 }
 

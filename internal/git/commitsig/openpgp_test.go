@@ -85,8 +85,7 @@ func TestOpenPGP(t *testing.T) {
 		keyring += b.gpg("", epoch, "--armor", "--export", k)
 	}
 	b.must(keyring, "GNUPGHOME="+b.public, "gpg", "--batch", "--quiet", "--import")
-	v, err := New([]byte(keyring), nil)
-	must.OK(t, err)
+	v := must.Get(New([]byte(keyring), nil))(t)
 
 	plain := b.signedBy(ed, epoch, "")
 	raw := b.raw(plain)

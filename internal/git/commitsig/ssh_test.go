@@ -102,8 +102,7 @@ func TestSSH(t *testing.T) {
 		"*@example.net cert-authority,namespaces=\"git\" " + b.publicKey(caRSA),
 	}, "\n") + "\n"
 	must.OK(t, os.WriteFile(b.allowed, []byte(allowed), 0o600))
-	v, err := New(nil, []byte(allowed))
-	must.OK(t, err)
+	v := must.Get(New(nil, []byte(allowed)))(t)
 
 	plain := b.signedWith(ed, epoch)
 	raw := b.raw(plain)
@@ -215,8 +214,7 @@ func TestSHA256(t *testing.T) {
 	ed := b.sshKey("ed", "-t", "ed25519")
 	allowed := "ed@example.org " + b.publicKey(ed) + "\n"
 	must.OK(t, os.WriteFile(b.allowed, []byte(allowed), 0o600))
-	v, err := New(nil, []byte(allowed))
-	must.OK(t, err)
+	v := must.Get(New(nil, []byte(allowed)))(t)
 	id := b.signedWith(ed, epoch)
 	raw := b.raw(id)
 	header := sigHeader(t, raw)

@@ -26,8 +26,7 @@ var judgedAt = time.Unix(epoch+60, 0)
 func trusted(t testing.TB) (v *Verifier, byPGP, bySSH string) {
 	t.Helper()
 	config := &packet.Config{Algorithm: packet.PubKeyAlgoEdDSA, Time: func() time.Time { return time.Unix(epoch, 0) }}
-	entity, err := openpgp.NewEntity("E", "", "e@example.org", config)
-	must.OK(t, err)
+	entity := must.Get(openpgp.NewEntity("E", "", "e@example.org", config))(t)
 	var keyring, sig bytes.Buffer
 	must.OK(t, entity.Serialize(&keyring))
 	must.OK(t, openpgp.ArmoredDetachSign(&sig, entity, strings.NewReader(unsignedText), config))
@@ -55,8 +54,7 @@ func TestVerify(t *testing.T) {
 			})
 		}
 		wg.Wait()
-		none, err := New(nil, nil)
-		must.OK(t, err)
+		none := must.Get(New(nil, nil))(t)
 		if got := none.Verify(c, judgedAt); got.Verdict != UnknownKey {
 			t.Errorf("without keys judged %+v", got)
 		}
@@ -69,10 +67,8 @@ func TestVerify(t *testing.T) {
 
 func TestSignersSHA256(t *testing.T) {
 	_, text := sshSigner(t, 'k')
-	none, err := New(nil, nil)
-	must.OK(t, err)
-	some, err := New(nil, []byte("a "+text))
-	must.OK(t, err)
+	none := must.Get(New(nil, nil))(t)
+	some := must.Get(New(nil, []byte("a "+text)))(t)
 	// printf 'oap-gate signers v1\n-\n-\n' | sha256sum
 	if got, want := none.SignersSHA256(),
 		"7e33c019149bade2b5d6bc0339927dc3745059ee0b26976e6d7465aae49cffb3"; got != want {
@@ -90,8 +86,7 @@ func FuzzSignature(f *testing.F) {
 	v, byPGP, bySSH := trusted(f)
 	block, _ := pem.Decode(signatureOf(decode(f, bySSH)).signature)
 	f.Add(block.Bytes)
-	sig, err := armor.Decode(bytes.NewReader(signatureOf(decode(f, byPGP)).signature))
-	must.OK(f, err)
+	sig := must.Get(armor.Decode(bytes.NewReader(signatureOf(decode(f, byPGP)).signature)))(f)
 	var blob bytes.Buffer
 	if _, err := blob.ReadFrom(sig.Body); err != nil {
 		f.Fatal(err)
@@ -100,8 +95,7 @@ func FuzzSignature(f *testing.F) {
 	other := strings.Replace(unsignedText, "message", "another", 1)
 	f.Fuzz(func(t *testing.T, blob []byte) {
 		var pgp bytes.Buffer
-		w, err := armor.Encode(&pgp, openpgp.SignatureType, nil)
-		must.OK(t, err)
+		w := must.Get(armor.Encode(&pgp, openpgp.SignatureType, nil))(t)
 		if _, err := w.Write(blob); err != nil {
 			t.Fatal(err)
 		}
@@ -152,8 +146,7 @@ func BenchmarkVerify(b *testing.B) {
 		b.Run(bb.name, func(b *testing.B) {
 			raw := []byte(bb.raw)
 			for b.Loop() {
-				c, err := gitstore.DecodeCommit(raw)
-				must.OK(b, err)
+				c := must.Get(gitstore.DecodeCommit(raw))(b)
 				if got := v.Verify(c, judgedAt); got.Verdict != Good {
 					b.Fatal(got)
 				}

@@ -40,8 +40,7 @@ func (o *objects) add(kind, data, name string) string {
 }
 
 func (o *objects) tree(mode, name, id, made string) string {
-	raw, err := hex.DecodeString(id)
-	must.OK(o.T, err)
+	raw := must.Get(hex.DecodeString(id))(o.T)
 	return o.add("tree", mode+" "+name+"\x00"+string(raw), made)
 }
 

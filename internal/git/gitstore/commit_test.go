@@ -117,8 +117,7 @@ func TestDecodeCommitParents(t *testing.T) {
 	for rev, want := range map[string][]gitobject.ID{"HEAD": {mustID(t, second), mustID(t, side)}, "HEAD^": {mustID(t,
 		first)},
 		"HEAD~2": nil} {
-		id, err := s.Resolve(rev)
-		must.OK(t, err)
+		id := must.Get(s.Resolve(rev))(t)
 		_, data, err := s.Read(id, 1<<20)
 		must.OK(t, err)
 		commit, err := DecodeCommit(data)

@@ -64,8 +64,7 @@ func listing(n int) string {
 
 func (c clone) open() *Store {
 	c.T.Helper()
-	s, err := Open(c.Dir)
-	must.OK(c.T, err)
+	s := must.Get(Open(c.Dir))(c.T)
 	c.T.Cleanup(func() {
 		if err := s.Close(); err != nil {
 			c.T.Error(err)
@@ -76,8 +75,7 @@ func (c clone) open() *Store {
 
 func mustID(t testing.TB, text string) gitobject.ID {
 	t.Helper()
-	id, err := gitobject.ParseID(text)
-	must.OK(t, err)
+	id := must.Get(gitobject.ParseID(text))(t)
 	return id
 }
 

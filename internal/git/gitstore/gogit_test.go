@@ -56,8 +56,7 @@ func TestReadAsGoGit(t *testing.T) {
 
 func readGoGit(t *testing.T, s *filesystem.Storage, id string) (kind string, data []byte) {
 	t.Helper()
-	o, err := s.EncodedObject(plumbing.AnyObject, plumbing.NewHash(id))
-	must.OK(t, err)
+	o := must.Get(s.EncodedObject(plumbing.AnyObject, plumbing.NewHash(id)))(t)
 	r, err := o.Reader()
 	must.OK(t, err)
 	defer r.Close()

@@ -351,8 +351,7 @@ func TestHostileIndex(t *testing.T) {
 	if _, err := parseIndex(set(4, 3), 20); !errors.Is(err, gitobject.ErrUnsupported) {
 		t.Errorf("version 3: got %v, want ErrUnsupported", err)
 	}
-	x, err := parseIndex(one, 20)
-	must.OK(t, err)
+	x := must.Get(parseIndex(one, 20))(t)
 	if at, ok := x.find(packtest.HashOf(gitobject.Blob, nil)); !ok || at != 12 {
 		t.Errorf("the object is at %d, %v, want 12", at, ok)
 	}

@@ -27,8 +27,7 @@ func (c clone) url() string { return "file://" + filepath.ToSlash(c.Dir) }
 // realPath is a path as the operating system's links make it, since temporary directories may be links.
 func realPath(t *testing.T, path string) string {
 	t.Helper()
-	out, err := filepath.EvalSymlinks(path)
-	must.OK(t, err)
+	out := must.Get(filepath.EvalSymlinks(path))(t)
 	return out
 }
 
@@ -41,8 +40,7 @@ func TestOpenShapes(t *testing.T) {
 
 	check := func(t *testing.T, dir, worktree string) *Store {
 		t.Helper()
-		s, err := Open(dir)
-		must.OK(t, err)
+		s := must.Get(Open(dir))(t)
 		t.Cleanup(func() { s.Close() })
 		if got, err := s.Resolve("HEAD"); err != nil || got.String() != head {
 			t.Errorf("HEAD is %v, %v, want %s", got, err, head)
@@ -108,8 +106,7 @@ func TestOpenShapes(t *testing.T) {
 		c.Git("worktree", "add", "-q", linked, head)
 		check(t, linked, linked)
 		check(t, filepath.Join(linked, "implementations"), linked)
-		s, err := Open(linked)
-		must.OK(t, err)
+		s := must.Get(Open(linked))(t)
 		defer s.Close()
 		other, err := s.Resolve("other")
 		if want := c.Git("rev-parse", "HEAD"); err != nil || other.String() != want {
@@ -239,8 +236,7 @@ func TestAlternates(t *testing.T) {
 	}
 	t.Run("relative", func(t *testing.T) {
 		c := newClone(t)
-		to, err := filepath.Rel(filepath.Join(realPath(t, c.Dir), ".git", "objects"), realPath(t, dir))
-		must.OK(t, err)
+		to := must.Get(filepath.Rel(filepath.Join(realPath(t, c.Dir), ".git", "objects"), realPath(t, dir)))(t)
 		c.Write(".git/objects/info/alternates", to+"\n")
 		if _, err := c.open().Resolve(head); err != nil {
 			t.Error(err)
@@ -380,8 +376,7 @@ func TestOpenRefuses(t *testing.T) {
 		c := newClone(t)
 		c.commit("outer")
 		c.Write("sub/x", "")
-		s, err := OpenAt(c.Dir)
-		must.OK(t, err)
+		s := must.Get(OpenAt(c.Dir))(t)
 		if err := s.Close(); err != nil {
 			t.Error(err)
 		}

@@ -27,8 +27,7 @@ func compare(t *testing.T, c clone, s *Store) {
 		}
 		fields := strings.Fields(head)
 		id := mustID(t, fields[0])
-		size, err := strconv.ParseInt(fields[2], 10, 64)
-		must.OK(t, err)
+		size := must.Get(strconv.ParseInt(fields[2], 10, 64))(t)
 		body := make([]byte, size+1)
 		if _, err := io.ReadFull(r, body); err != nil {
 			t.Fatal(err)

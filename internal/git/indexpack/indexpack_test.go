@@ -77,8 +77,7 @@ func read(t *testing.T, path string) []byte {
 // zeros is a zlib stream of some bytes and n that are zero, made without holding them.
 func zeros(t testing.TB, before []byte, n int64) []byte {
 	var out bytes.Buffer
-	z, err := zlib.NewWriterLevel(&out, zlib.BestSpeed)
-	must.OK(t, err)
+	z := must.Get(zlib.NewWriterLevel(&out, zlib.BestSpeed))(t)
 	if _, err := z.Write(before); err != nil {
 		t.Fatal(err)
 	}

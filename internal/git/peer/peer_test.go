@@ -51,10 +51,8 @@ func serve(t *testing.T, root string) *httptest.Server {
 // way is the transport to a URL that was named.
 func way(t *testing.T, text string) http.RoundTripper {
 	t.Helper()
-	u, err := url.Parse(text)
-	must.OK(t, err)
-	rt, err := live.NewTransport(live.Options{}, u)
-	must.OK(t, err)
+	u := must.Get(url.Parse(text))(t)
+	rt := must.Get(live.NewTransport(live.Options{}, u))(t)
 	return rt
 }
 

@@ -79,12 +79,11 @@ func (a actionRun) run(t *testing.T, dir, head string,
 	for _, l := range a.labels {
 		labels = append(labels, map[string]string{"name": l})
 	}
-	payload, err := json.Marshal(map[string]any{"pull_request": map[string]any{"number": 7, "body": a.body,
+	payload := must.Get(json.Marshal(map[string]any{"pull_request": map[string]any{"number": 7, "body": a.body,
 		"labels": labels, "commits": a.commits,
 		"user": map[string]string{"login": a.opener}, "head": map[string]string{"sha": head},
 		"base": map[string]string{"ref": "release", "sha": "ba5e"}},
-		"repository": map[string]string{"default_branch": "main"}})
-	must.OK(t, err)
+		"repository": map[string]string{"default_branch": "main"}}))(t)
 	must.OK(t, os.WriteFile(filepath.Join(out, "event.json"), payload, 0o644))
 	env := map[string]string{"GITHUB_ACTIONS": "true", "GITHUB_ACTION": "gate", "GITHUB_EVENT_NAME": a.event,
 		"GITHUB_EVENT_PATH": filepath.Join(out, "event.json"), "GITHUB_WORKSPACE": dir,
@@ -290,8 +289,7 @@ func TestGovernanceUsage(t *testing.T) {
 		must.OK(t, os.WriteFile(path, []byte(text), 0o644))
 		return path
 	}
-	empty, err := fixture.NewRepo(t.TempDir())
-	must.OK(t, err)
+	empty := must.Get(fixture.NewRepo(t.TempDir()))(t)
 	empty.Write("x", []byte("x"))
 	empty.Commit("x", time.Unix(0, 0))
 	must.OK(t, empty.Sync())

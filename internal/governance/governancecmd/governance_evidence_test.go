@@ -13,8 +13,7 @@ import (
 
 // TestReadmeEvidence checks that the program prints the example of a renamed test in docs/governance.md.
 func TestReadmeEvidence(t *testing.T) {
-	repo, err := fixture.NewRepo(t.TempDir())
-	must.OK(t, err)
+	repo := must.Get(fixture.NewRepo(t.TempDir()))(t)
 	at := time.Date(2026, 6, 1, 10, 0, 0, 0, time.UTC)
 	const core = "# Core\n\nA Tool MUST answer.\n"
 	repo.Write("rfcs/README.md", []byte("x\n"))

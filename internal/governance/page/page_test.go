@@ -178,8 +178,7 @@ func FuzzRead(f *testing.F) {
 		}; line > 0 && bare(all) != bare(text) {
 			t.Fatalf("the blocks have %q of %q", all, text)
 		}
-		body, err := ReadBody(text)
-		must.OK(t, err)
+		body := must.Get(ReadBody(text))(t)
 		if s := body.Says(NewForm("Additive only", false)); s.Said && s.Where != "" {
 			t.Fatalf("%+v", s)
 		}

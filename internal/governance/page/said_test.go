@@ -105,8 +105,7 @@ func TestSays(t *testing.T) {
 		{cleared, "Charter Review Gate cleared: no", "answered with no"},
 		{cleared, "> LGTM. Charter Review Gate cleared", "in a quote"},
 	} {
-		b, err := ReadBody(row.text)
-		must.OK(t, err)
+		b := must.Get(ReadBody(row.text))(t)
 		got := b.Says(row.form)
 		if got.Said != (row.want == said) || !got.Said && got.Where != row.want {
 			t.Errorf("%q says %+v, want %q", row.text, got, row.want)
@@ -126,8 +125,7 @@ func TestReason(t *testing.T) {
 		"**Implementability Gate exception**\n\n- [ ] x\n- [x] a\n\nb":             "a",
 		"Implementability Gate exception (a)\n\n| u | v |\n|---|---|\n| w | z |\n": "a)",
 	} {
-		b, err := ReadBody(text)
-		must.OK(t, err)
+		b := must.Get(ReadBody(text))(t)
 		got := b.Says(form)
 		shown := strings.Join(strings.Fields(strings.ReplaceAll(got.Reason, string(broken), " ")), " ")
 		if !got.Said || shown != want {
@@ -142,8 +140,7 @@ func TestReason(t *testing.T) {
 // A text that has the words many times without saying them is read once, and one over the limit is not.
 func TestManyWords(t *testing.T) {
 	for _, unit := range []string{"- Additive only\n- no\n", "x additive only ", "Additive only\n\nno\n\n"} {
-		b, err := ReadBody(strings.Repeat(unit, 1<<17/len(unit)))
-		must.OK(t, err)
+		b := must.Get(ReadBody(strings.Repeat(unit, 1<<17/len(unit))))(t)
 		for _, form := range []*Form{NewForm("Additive only", false), NewForm("Additive only", true)} {
 			if got := b.Says(form); got.Said {
 				t.Errorf("%q says %+v", unit, got)

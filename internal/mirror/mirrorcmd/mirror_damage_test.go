@@ -422,9 +422,7 @@ func TestMirrorRepairsNameNoPath(t *testing.T) {
 		"state.json"} {
 		path := m.only(name)
 		must.OK(t, os.Remove(path))
-		if err := os.WriteFile(path, []byte("{"), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(path, []byte("{"), 0o666))
 		m.run(0, first)
 		if s := m.state(); s.Repaired.Count < i+1 && name != "state.json" { // which begins again
 			t.Errorf("%s: %d repairs are recorded; expected at least %d", name, s.Repaired.Count, i+1)

@@ -737,9 +737,7 @@ func TestMirrorRefusesWithoutState(t *testing.T) {
 	damage := func(files ...string) {
 		t.Helper()
 		for _, file := range files {
-			if err := os.WriteFile(filepath.Join(m.dir, file), []byte("{"), 0o666); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, os.WriteFile(filepath.Join(m.dir, file), []byte("{"), 0o666))
 		}
 	}
 	const eve = "implementations/eve.json"

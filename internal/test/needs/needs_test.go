@@ -5,6 +5,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 )
 
 // ending notes how a test ends.
@@ -22,9 +24,7 @@ func TestScript(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("PATH", dir)
 	for _, name := range []string{"here", "here.exe"} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\n"), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\n"), 0o755))
 	}
 	const must = "fail: NOT RUN: x: gone is not installed, and CI must have it: see stage_programs of .ci/run"
 	for _, c := range []struct {

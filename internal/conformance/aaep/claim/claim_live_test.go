@@ -52,11 +52,10 @@ func TestClaimLive(t *testing.T) {
 		for _, id := range c.ran {
 			results = append(results, map[string]string{"check": id, "verdict": "pass"})
 		}
-		report, err := json.Marshal(map[string]any{"version": 1, "tool": map[string]string{"name": "oap-gate"},
+		report := must.Get(json.Marshal(map[string]any{"version": 1, "tool": map[string]string{"name": "oap-gate"},
 			"mode": "conformance", "protocol": "aaep", "evaluated_at": "2026-08-15T10:00:00Z",
 			"level": json.Number(c.level), "verdict": "pass",
-			"results": results})
-		must.OK(t, err)
+			"results": results}))(t)
 		claim := Claim{Path: "x", ReportPath: "r.json", Report: report, MaxAge: time.Hour * 24 * 365,
 			Now: time.Date(2026, 9, 1, 0, 0, 0, 0, time.UTC),
 			Text: []byte("Acme is AAEP Level " + c.level + " conformant, verified by AAEP Conformance Suite " +

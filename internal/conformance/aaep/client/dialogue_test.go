@@ -17,6 +17,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/conformance/aaep/judge"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/conformance/aaep/jws"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/aaeptest"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 )
 
 // negotiating has a question that can be left open.
@@ -218,19 +219,13 @@ func TestManifestKey(t *testing.T) {
 		for _, known := range []bool{true, false} {
 			synctest.Test(t, func(t *testing.T) {
 				pipe := aaeptest.NewPipe()
-				p, err := aaeptest.Start(aaeptest.Options{Listener: pipe, Sign: alg, OwnKey: true})
-				if err != nil {
-					t.Fatal(err)
-				}
+				p := must.Get(aaeptest.Start(aaeptest.Options{Listener: pipe, Sign: alg, OwnKey: true}))(t)
 				defer p.Close()
 				v, got, _ := visitedOver(t, pipe, false, negotiating, func(l *Live) {
 					l.Level, l.ManifestKey = 3, p.ManifestKey
 					if !known {
-						other, err := jws.ParseKey([]byte(`{"kty":"OKP","crv":"Ed25519",` +
-							`"x":"11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo"}`))
-						if err != nil {
-							t.Fatal(err)
-						}
+						other := must.Get(jws.ParseKey([]byte(`{"kty":"OKP","crv":"Ed25519",` +
+							`"x":"11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo"}`)))(t)
 						l.ManifestKey = other
 					}
 				})
@@ -258,10 +253,7 @@ func (to tripper) RoundTrip(r *http.Request) (*http.Response, error) {
 
 // The manifest comes from the producer's own server or from a public one, by no redirect.
 func TestManifestElsewhere(t *testing.T) {
-	own, err := url.Parse("http://127.0.0.1:8080/agent/")
-	if err != nil {
-		t.Fatal(err)
-	}
+	own := must.Get(url.Parse("http://127.0.0.1:8080/agent/"))(t)
 	for at, want := range map[string]string{
 		"":                                "own",
 		"http://127.0.0.1:8080/m.json":    "own",

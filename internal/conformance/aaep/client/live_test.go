@@ -40,8 +40,7 @@ func visited(t *testing.T, o aaeptest.Options, scenarios string,
 	synctest.Test(t, func(t *testing.T) {
 		pipe := aaeptest.NewPipe()
 		o.Listener = pipe
-		p, err := aaeptest.Start(o)
-		must.OK(t, err)
+		p := must.Get(aaeptest.Start(o))(t)
 		defer p.Close()
 		v, all, got = visitedOver(t, pipe, o.Reference, scenarios, change)
 	})
@@ -74,8 +73,7 @@ func visitedAt(t *testing.T, base string, reference bool, transport http.RoundTr
 	defer cancel()
 	var lines bytes.Buffer
 	l.Capture = &lines
-	results, err := l.Run(ctx)
-	must.OK(t, err)
+	results := must.Get(l.Run(ctx))(t)
 	v, all := aaeptest.Once(results)
 	return v, all, &aaeptest.Captures{Results: results, Messages: lines.Bytes()}
 }
@@ -238,8 +236,7 @@ func TestResponseTo(t *testing.T) {
 		`{"accepted_response_kinds":["multiple_choice"],"choices":[{"id":"a"}]}`:                   "yes",
 		`{"accepted_response_kinds":["multiple_choice"],"choices":[{"value":65}]}`:                 "yes",
 	} {
-		document, err := strict.Parse("", []byte(text), aaep.Limits)
-		must.OK(t, err)
+		document := must.Get(strict.Parse("", []byte(text), aaep.Limits))(t)
 		if got := responseTo(aaep.NewMessage(aaep.Place{}, document.Root.(map[string]any))); got != want {
 			t.Errorf("%s: %v, want %v", text, got, want)
 		}
@@ -276,8 +273,7 @@ func TestLiveUnasked(t *testing.T) {
 func TestLiveBudget(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		pipe := aaeptest.NewPipe()
-		p, err := aaeptest.Start(aaeptest.Options{Listener: pipe})
-		must.OK(t, err)
+		p := must.Get(aaeptest.Start(aaeptest.Options{Listener: pipe}))(t)
 		defer p.Close()
 		transport := &http.Transport{DialContext: pipe.Dial}
 		defer transport.CloseIdleConnections()
@@ -287,8 +283,7 @@ func TestLiveBudget(t *testing.T) {
 		l := &Live{Transport: transport, URL: u, Layout: LayoutSpec, Level: 2, Path: "x", Timeout: time.Second}
 		l.Scenarios,
 			_ = ReadScenarios("s", []byte("- {name: a, start: b, reply: none}\n- {name: b, start: b, reply: late}"))
-		captured, err := l.Run(ctx)
-		must.OK(t, err)
+		captured := must.Get(l.Run(ctx))(t)
 		for _, r := range captured {
 			if (r.Check == aaep.LiveTimeout.ID || r.Check == aaep.LiveLate.ID) &&
 				(r.Verdict != "skip" || !strings.Contains(r.Reason, "exceeds --budget")) {
@@ -314,8 +309,7 @@ func TestLiveBudgetBeforeAnswer(t *testing.T) {
 			defer cancel()
 			l := &Live{Transport: stalled{}, URL: &url.URL{Scheme: "https", Host: "agent.example"}, Layout: LayoutSpec,
 				Level: 3, Path: "x", Timeout: timeout, Scenarios: DefaultScenarios()}
-			results, err := l.Run(ctx)
-			must.OK(t, err)
+			results := must.Get(l.Run(ctx))(t)
 			i := slices.IndexFunc(results, func(r verdict.Result) bool { return r.Check == aaep.LiveHandshake.ID })
 			if got := results[i].Verdict; got != want {
 				t.Errorf("--timeout %v: %s, want %s", timeout, got, want)
@@ -326,8 +320,7 @@ func TestLiveBudgetBeforeAnswer(t *testing.T) {
 
 // The same over a loopback connection, by the machine's clock.
 func TestLiveOnLoopback(t *testing.T) {
-	p, err := aaeptest.Start(aaeptest.Options{Reference: true})
-	must.OK(t, err)
+	p := must.Get(aaeptest.Start(aaeptest.Options{Reference: true}))(t)
 	defer p.Close()
 	if v, got, _ := visitedAt(t, p.URL, true, http.DefaultTransport, "- {name: a, start: b, reply: accept}",
 		nil); v != "pass" || len(got) > 0 {
@@ -336,14 +329,12 @@ func TestLiveOnLoopback(t *testing.T) {
 }
 
 func TestLiveNobody(t *testing.T) {
-	p, err := aaeptest.Start(aaeptest.Options{})
-	must.OK(t, err)
+	p := must.Get(aaeptest.Start(aaeptest.Options{}))(t)
 	p.Close()
 	u, _ := url.Parse(p.URL)
 	l := &Live{Transport: &http.Transport{}, URL: u, Layout: LayoutSpec, Level: 1, Path: "x", Timeout: time.Second,
 		Scenarios: DefaultScenarios()}
-	captured, err := l.Run(context.Background())
-	must.OK(t, err)
+	captured := must.Get(l.Run(context.Background()))(t)
 	if found := captured[len(captured)-1].Findings; len(found) != 1 || found[0].Code != "no-connection" {
 		t.Errorf("%q %s", found[0].Code, found[0].Message)
 	}

@@ -15,8 +15,7 @@ import (
 func TestLiveEndless(t *testing.T) {
 	aaeptest.OnLoopback(t)
 	for _, before := range []bool{true, false} {
-		p, err := aaeptest.Start(aaeptest.Options{Fault: "endless", SelfStart: before})
-		must.OK(t, err)
+		p := must.Get(aaeptest.Start(aaeptest.Options{Fault: "endless", SelfStart: before}))(t)
 		defer p.Close()
 		v, got, _ := visitedAt(t, p.URL, false, http.DefaultTransport, every, nil)
 		if want := "aaep-live-stream stream-too-large error"; v != "fail" || strings.Join(got, "|") != want {

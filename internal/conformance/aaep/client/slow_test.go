@@ -24,8 +24,7 @@ func TestLiveSlow(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					pipe := aaeptest.NewPipe()
 					pipe.Delay = aaeptest.Slowly(seed, most)
-					p, err := aaeptest.Start(aaeptest.Options{Listener: pipe})
-					must.OK(t, err)
+					p := must.Get(aaeptest.Start(aaeptest.Options{Listener: pipe}))(t)
 					defer time.Sleep(time.Minute) // what is on its way arrives
 					defer p.Close()
 					v, got, captured := visitedOver(t, pipe, false, slowScenarios, func(l *Live) {

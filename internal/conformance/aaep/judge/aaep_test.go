@@ -47,8 +47,7 @@ func TestSharedStreams(t *testing.T) {
 	}
 	must.OK(t, json.Unmarshal(data, &cases))
 	for _, c := range cases {
-		text, err := os.ReadFile(filepath.Join(dir, c.File))
-		must.OK(t, err)
+		text := must.Get(os.ReadFile(filepath.Join(dir, c.File)))(t)
 		var want []string
 		for _, f := range c.Findings {
 			line := ""

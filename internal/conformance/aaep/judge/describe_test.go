@@ -22,8 +22,7 @@ import (
 func compiled(t *testing.T) map[string]*jsonschema.Schema {
 	all := map[string]*jsonschema.Schema{}
 	for _, name := range aaep.Schemas {
-		document, err := jsonschema.UnmarshalJSON(bytes.NewReader(aaep.Schema(name, "https://x.example/"+name)))
-		must.OK(t, err)
+		document := must.Get(jsonschema.UnmarshalJSON(bytes.NewReader(aaep.Schema(name, "https://x.example/"+name))))(t)
 		c := jsonschema.NewCompiler()
 		c.AssertFormat()
 		must.OK(t, c.AddResource("mem:"+name, document))
@@ -68,8 +67,7 @@ func agrees(t *testing.T, schemas map[string]*jsonschema.Schema, data []byte) {
 			judgeSchema(m, say)
 		}
 	}
-	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(data))
-	must.OK(t, err)
+	value := must.Get(jsonschema.UnmarshalJSON(bytes.NewReader(data)))(t)
 	if err := schemas[name].Validate(value); (err == nil) != (faults == 0) {
 		t.Errorf("%s finds %v, the checks %d faults: %.300s", name, err, faults, data)
 	}
@@ -122,8 +120,7 @@ func TestSchemasOfMembers(t *testing.T) {
 	good := map[string]any{"@context": aaep.ContextURL, "event_id": "evt_1", "session_id": "sess_1",
 		"timestamp": "2026-06-01T10:00:00Z", "producer": map[string]any{"agent_id": "x"}}
 	try := func(message map[string]any) {
-		data, err := json.Marshal(message)
-		must.OK(t, err)
+		data := must.Get(json.Marshal(message))(t)
 		agrees(t, schemas, data)
 	}
 	tried := 0
@@ -182,10 +179,8 @@ func TestSchemasOfMembers(t *testing.T) {
 
 // parsed is a value as a message has it.
 func parsed(t *testing.T, v any) any {
-	data, err := json.Marshal(v)
-	must.OK(t, err)
-	document, err := strict.Parse("", data, aaep.Limits)
-	must.OK(t, err)
+	data := must.Get(json.Marshal(v))(t)
+	document := must.Get(strict.Parse("", data, aaep.Limits))(t)
 	return document.Root
 }
 

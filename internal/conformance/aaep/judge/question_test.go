@@ -125,8 +125,7 @@ func played(t *testing.T, text string, framed bool) []string {
 	stream, words := play(text, framed)
 	s := NewStream("x", Options{Level: 2})
 	must.OK(t, s.Read(strings.NewReader(stream)))
-	results, err := s.Results()
-	must.OK(t, err)
+	results := must.Get(s.Results())(t)
 	var all []string
 	for _, r := range results {
 		for _, f := range r.Findings {
@@ -372,8 +371,7 @@ func TestFrames(t *testing.T) {
 	}
 	s := NewStream("x", Options{Level: 1})
 	must.OK(t, s.Read(strings.NewReader(change(`"event_id":"evt_2"`, `"event_id":"2"`))))
-	results, err := s.Results()
-	must.OK(t, err)
+	results := must.Get(s.Results())(t)
 	if f := results[0].Findings; len(f) != 1 || f[0].Pointer != "/message/event_id" {
 		t.Errorf("%+v", f)
 	}
@@ -384,8 +382,7 @@ func TestPlainRows(t *testing.T) {
 	text, _ := play("look ?a -a look look | save ?b -b save | ?c +c pay!"+strings.Repeat(" look", maxLines), false)
 	s := NewStream("x", Options{Level: 2})
 	must.OK(t, s.Read(strings.NewReader(text)))
-	results, err := s.Results()
-	must.OK(t, err)
+	results := must.Get(s.Results())(t)
 	var rows []string
 	for _, r := range results {
 		if r.Verdict == verdict.Manual {

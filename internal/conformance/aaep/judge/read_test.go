@@ -110,8 +110,7 @@ func TestManySessions(t *testing.T) {
 			t.Fatalf("session %d: %v", i+1, err)
 		}
 	}
-	results, err := s.Results()
-	must.OK(t, err)
+	results := must.Get(s.Results())(t)
 	subjects := map[string]int{}
 	for _, r := range results {
 		subjects[r.Subject] += len(r.Findings)

@@ -556,8 +556,7 @@ func TestMembersOfTypes(t *testing.T) {
 				if of.Member(name).Holds(v) {
 					continue
 				}
-				text, err := json.Marshal(map[string]any{name: v})
-				must.OK(t, err)
+				text := must.Get(json.Marshal(map[string]any{name: v}))(t)
 				_, got := judged(t, event("1", 1, kind, string(text[1:len(text)-1])), Options{Single: true})
 				if !slices.Contains(got, "1 schema member-value error") {
 					t.Errorf("%s with %s: %s", kind, text, got)

@@ -102,8 +102,7 @@ func TestUnknownKey(t *testing.T) {
 	public, ca, err := ed25519.GenerateKey(nil)
 	must.OK(t, err)
 	template := &x509.Certificate{SerialNumber: big.NewInt(1)}
-	der, err := x509.CreateCertificate(nil, template, template, public, ca)
-	must.OK(t, err)
+	der := must.Get(x509.CreateCertificate(nil, template, template, public, ca))(t)
 	of448 := bytes.Replace(der, []byte("\x2b\x65\x70\x03\x21\x00"), []byte("\x2b\x65\x71\x03\x21\x00"), 1)
 	for want, der := range map[string][]byte{"": der, "unknown kind": of448} {
 		key, err := ParseKey(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}))

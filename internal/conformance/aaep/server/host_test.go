@@ -87,8 +87,7 @@ func hostedAt(t *testing.T, l net.Listener, o aaeptest.SubscriberOptions, change
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
-	results, err := h.Run(ctx, l)
-	must.OK(t, err)
+	results := must.Get(h.Run(ctx, l))(t)
 	tester.all.Wait()
 	v, all := aaeptest.Once(results)
 	return v, all, &aaeptest.Captures{Results: results, Messages: lines.Bytes()}
@@ -127,8 +126,7 @@ func TestHostHonestOnLoopback(t *testing.T) {
 	for _, o := range honestSubscribers {
 		t.Run("", func(t *testing.T) {
 			t.Parallel()
-			l, err := net.Listen("tcp", "127.0.0.1:0")
-			must.OK(t, err)
+			l := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
 			v, got, captured := hostedAt(t, l, o, func(h *Host) {
 				h.pause, h.quiet = 100*time.Millisecond, time.Second
 			})
@@ -355,8 +353,7 @@ func TestHostBudget(t *testing.T) {
 		tester := &inProcess{o: aaeptest.SubscriberOptions{Level: 2, WebSocket: true, Dial: pipe.Dial}}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		results, err := (&Host{Level: 2, Timeout: time.Second, Path: "x", Tester: tester}).Run(ctx, pipe)
-		must.OK(t, err)
+		results := must.Get((&Host{Level: 2, Timeout: time.Second, Path: "x", Tester: tester}).Run(ctx, pipe))(t)
 		tester.all.Wait()
 		const want = "aaep-sub-transport out-of-time inconclusive"
 		if f := results[0].Findings; len(f) != 1 || results[0].Check+" "+f[0].Code+" "+f[0].Severity.String() != want {
@@ -372,8 +369,7 @@ func TestHostBudget(t *testing.T) {
 
 // Each code of a subscriber's row is one that a peer gets.
 func TestHostCovers(t *testing.T) {
-	source, err := os.ReadFile("host_test.go")
-	must.OK(t, err)
+	source := must.Get(os.ReadFile("host_test.go"))(t)
 	for _, rule := range aaep.SubscriberRows(3) {
 		for _, code := range rule.Codes {
 			if !bytes.Contains(source, []byte(rule.ID+" "+code.ID+" ")) {

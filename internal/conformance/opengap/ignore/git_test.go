@@ -113,8 +113,7 @@ func untracked(t *testing.T, root, dir string, scopes []Scope) []string {
 	if err == nil {
 		scopes = append(slices.Clone(scopes), Scope{Directory: dir, Patterns: Parse(text)})
 	}
-	entries, err := os.ReadDir(filepath.Join(root, dir))
-	must.OK(t, err)
+	entries := must.Get(os.ReadDir(filepath.Join(root, dir)))(t)
 	var files []string
 	for _, e := range entries {
 		path := dir + e.Name()
