@@ -260,6 +260,9 @@ var Shapes = sync.OnceValue(func() map[string]*form.Shape {
 func JudgeMembers(check *Rule, kind, of string, in Object, say func(check *Rule, severity verdict.Severity, pointer,
 	code, format string, args ...any) *verdict.Finding) {
 	Shapes()[kind].Judge(in, of, func(pointer, code, message, fix string) {
+		if code == "missing-member" { // it is at the object
+			pointer = pointer[:strings.LastIndexByte(pointer, '/')]
+		}
 		say(check, verdict.Error, pointer, code, "%s", message).Fix = fix
 	})
 }

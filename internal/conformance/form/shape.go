@@ -14,6 +14,8 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"golang.org/x/mod/semver"
+
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 )
@@ -21,14 +23,14 @@ import (
 // A Shape is what a table requires of a value. A row of a table is the path of a member, its kind, and what else is
 // required of it: .name is a member, .* one of any name, [] an item, and a full stop alone the root. What a path leads
 // over is a map, or a list, and has a row only if more is required of it. Kinds are text, number, integer, boolean,
-// list, map and null; "or" is between two.
+// list, map, null and any; "or" is between two.
 type Shape struct {
 	kinds       []string
 	least, most float64  // bounds: a number, the characters of a text, the items of a list
 	words       []string // one of them; nil: any
 	anyCase     bool     // of words
 	pattern     *regexp.Regexp
-	format      string // date, time or uri; empty: any text
+	format      string // date, time, uri, or what it must be; empty: any text
 	required    bool
 	filled      bool   // a text or a list is not empty
 	unique      bool   // no item is there twice
@@ -109,8 +111,10 @@ func (s *Shape) read(words string) {
 			s.unique = true
 		case "with":
 			s.only = true
-		case "that is": // not empty
-			s.filled = true
+		case "that is":
+			if s.format = m[8]; s.format == "not empty" { // which is said of a list, too
+				s.filled, s.format = true, ""
+			}
 		}
 	}
 }
@@ -156,6 +160,9 @@ func Integer(v any) (int64, bool) {
 // fits reports whether a value has the kind and the constraints of a shape, whatever is in it.
 func (s *Shape) fits(v any) bool {
 	is := kind(v)
+	if s.kinds[0] == "any" {
+		return true
+	}
 	if !slices.Contains(s.kinds, is) && (is != "integer" || !slices.Contains(s.kinds, "number")) {
 		return false
 	}
@@ -210,6 +217,10 @@ func inFormat(format, text string) bool {
 	case "uri":
 		u, err := url.Parse(text)
 		return err == nil && u.IsAbs()
+	case "not blank":
+		return strings.TrimSpace(text) != ""
+	case "a version by SemVer 2.0.0":
+		return IsSemVer(text)
 	}
 	return true
 }
@@ -217,8 +228,14 @@ func inFormat(format, text string) bool {
 // A Report takes what is wrong: where, by which code, and how to fix it.
 type Report func(pointer, code, message, fix string)
 
+// IsSemVer reports whether a text is a version by SemVer 2.0.0: three numbers, no v before them.
+func IsSemVer(text string) bool {
+	v := "v" + text
+	return semver.IsValid(v) && semver.Canonical(v)+semver.Build(v) == v
+}
+
 // Judge reports what is wrong with a value, by the codes member-value, unknown-field and missing-member; known are the
-// pointers of members that were judged before. A missing member is reported at the object that lacks it.
+// pointers of members that were judged before. A missing member has its own pointer.
 func (s *Shape) Judge(v any, document string, report Report, known ...string) {
 	judgment{document, report, known}.judge(s, v, "", "")
 }
@@ -264,7 +281,7 @@ func (j judgment) judge(s *Shape, v any, name, pointer string) {
 		case there:
 			j.judge(of, inner, path, below)
 		default:
-			j.found(pointer, "missing-member", fmt.Sprintf("%s is missing from %s; expected %s", path, j.document,
+			j.found(below, "missing-member", fmt.Sprintf("%s is missing from %s; expected %s", path, j.document,
 				of.want), fmt.Sprintf("add %s: %s", path, of.want))
 		}
 	}

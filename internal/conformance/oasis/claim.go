@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
@@ -121,6 +122,25 @@ func (c *Claim) Judge() ([]verdict.Result, error) {
 	return []verdict.Result{first, second}, err
 }
 
+// claimTable is the table of a claim. What is any there is judged by itself.
+var claimTable = sync.OnceValue(func() *form.Shape {
+	return form.Table("section 4", `
+provider text that is not blank
+provider_version text that is a version by SemVer 2.0.0
+organization text that is not blank
+profile text that is not blank required
+profile_version text that is not blank required
+date any
+tiers any
+attestation any`)
+})
+
+// reader finds the places in a claim, and keeps what is wrong with it.
+type reader struct {
+	verdict.Place
+	out verdict.Outcome
+}
+
 // read reads the claim; what it returns is nil if the file is not one mapping.
 func (c *Claim) read() (*claimed, verdict.Outcome) {
 	place, object, fault := parseMapping(c.Path, c.Text, MaxClaim)
@@ -130,26 +150,27 @@ func (c *Claim) read() (*claimed, verdict.Outcome) {
 			fault.Message)
 		return nil, out
 	}
-	r := &reader{Place: place, of: "the claim", oneText: "one text, in quotes", ignores: ", which is not read"}
-	text := func(key string) string { return r.filled(object, "", key) }
-	said := &claimed{}
-	if _, named := object["organization"]; named {
-		said.organization = text("organization")
+	r := &reader{Place: place}
+	judgeMembers(place, "the claim", claimTable(), object, &r.out)
+	text := func(key string) string {
+		if text := strict.String(any(object), key); strings.TrimSpace(text) != "" {
+			return text
+		}
+		return ""
 	}
-	if _, named := object["provider"]; named || said.organization == "" && object["organization"] == nil ||
-		object["provider_version"] != nil {
-		said.Provider, said.ProviderVersion = text("provider"), text("provider_version")
-		if said.ProviderVersion != "" {
-			r.semVer("/provider_version", said.ProviderVersion)
+	_, named := object["provider"]
+	for _, key := range []string{"provider", "provider_version"} {
+		if _, there := object[key]; !there && (named || object["organization"] == nil || object["provider_version"] != nil) {
+			r.out.Errorf(r, "/"+key, "missing-member", "%s is missing from the claim", key).WithFix("add %s", key)
 		}
 	}
+	said := &claimed{organization: text("organization")}
+	said.Provider, said.ProviderVersion = text("provider"), text("provider_version")
 	said.Profile, said.ProfileVersion = text("profile"), text("profile_version")
 	c.againstContract(r, said)
 	c.date(r, object["date"])
 	said.tiers = r.tiers(object["tiers"])
 	r.attested(object["attestation"])
-	r.unknown(object, "", "provider", "provider_version", "organization", "profile", "profile_version", "date", "tiers",
-		"attestation")
 	r.out.Verified = fmt.Sprintf("%s %s", quoted(cmp.Or(said.Provider, said.organization)), quoted(said.Profile))
 	return said, r.out
 }

@@ -8,6 +8,7 @@ import (
 	"golang.org/x/mod/semver"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/conformance/form"
 )
 
 // constraint is what a version must satisfy: each of its bounds.
@@ -35,7 +36,7 @@ func readConstraint(text string) (constraint, error) {
 			">=, <=, >, < and =", quoted(text))
 	}
 	for _, m := range oneBound().FindAllStringSubmatch(text, -1) {
-		if !isSemVer(m[2]) {
+		if !form.IsSemVer(m[2]) {
 			return c, fmt.Errorf("%s: %s is not a version by SemVer 2.0.0", quoted(text), quoted(m[2]))
 		}
 		if c.bounds = append(c.bounds, bound{m[1], m[2]}); len(c.bounds) > maxBounds {
@@ -48,7 +49,7 @@ func readConstraint(text string) (constraint, error) {
 // admits reports whether a version satisfies each bound, by the precedence of SemVer 2.0.0 section 11: a pre-release
 // is a version like any other.
 func (c constraint) admits(version string) bool {
-	if !isSemVer(version) {
+	if !form.IsSemVer(version) {
 		return false
 	}
 	for _, b := range c.bounds {
@@ -61,12 +62,6 @@ func (c constraint) admits(version string) bool {
 
 // orders has the results that each operator allows when a version or a number is compared with the bound.
 var orders = map[string][]int{">=": {0, 1}, ">": {1}, "<=": {-1, 0}, "<": {-1}, "=": {0}}
-
-// isSemVer reports whether a text is a version by SemVer 2.0.0: three numbers, no v before them.
-func isSemVer(text string) bool {
-	v := "v" + text
-	return semver.IsValid(v) && semver.Canonical(v)+semver.Build(v) == v
-}
 
 // release is MAJOR.MINOR.PATCH of a version.
 func release(version string) string {
@@ -84,7 +79,7 @@ func (c constraint) runnerDiffers(versions []string) string {
 	here, there := false, false
 	for _, v := range versions {
 		here = here || c.admits(v)
-		there = there || isSemVer(v) && release(v) == release(c.bounds[0].version)
+		there = there || form.IsSemVer(v) && release(v) == release(c.bounds[0].version)
 	}
 	switch {
 	case here && !there:

@@ -13,7 +13,6 @@ import (
 	"unicode"
 
 	"go.yaml.in/yaml/v4"
-	"golang.org/x/mod/semver"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/conformance/form"
@@ -112,7 +111,7 @@ func (a *agent) judgeFields() verdict.Outcome {
 	var out verdict.Outcome
 	for _, field := range []string{"/name", "/version", "/model/provider", "/model/name"} {
 		text, ok := needText(a.manifest, &out, verdict.Error, field)
-		if v := "v" + text; ok && field == "/version" && semver.Canonical(v)+semver.Build(v) != v {
+		if ok && field == "/version" && !form.IsSemVer(text) {
 			out.Warnf(a.manifest, field, "version-not-semver", "version is %q; expected a Semantic Version 2.0.0", text)
 		}
 	}
