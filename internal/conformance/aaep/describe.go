@@ -22,15 +22,15 @@ func Schema(name, id string) []byte {
 	switch name {
 	case "aaep-event":
 		of, title = envelopeSchema(), "An event of AAEP"
-		of["allOf"] = append(byType(coreTable, coreNames), Object{
-			"if": ofType(coreNames(coreTable...)), "then": Shapes()[EveryCore].Schema()})
+		of["allOf"] = append(byType(coreTable, namespaces...), Object{
+			"if": ofType(names(coreTable, namespaces...)), "then": Shapes()[EveryCore].Schema()})
 	case "aaep-reply":
 		of, title = oneOfTypes(replyTable), "A reply of a subscriber of AAEP"
 	case "aaep-subscription":
 		of, title = oneOfTypes(subscriptionTable), "A message of a subscription of AAEP"
 	case "aaep-manifest":
 		of, title = Shapes()[ProducerManifest].Schema(), "The manifest of a producer of AAEP"
-		of["properties"].(Object)["type"] = typeOf(coreNames(manifestTable...))
+		of["properties"].(Object)["type"] = typeOf(names(manifestTable, namespaces...))
 	default:
 		return nil
 	}
@@ -58,19 +58,10 @@ func envelopeSchema() Object {
 	return Object{"type": "object", "properties": properties, "required": required}
 }
 
-// bareNames returns the spellings of types that are in no namespace.
-func bareNames(types ...messageType) []string {
-	var names []string
-	for _, m := range types {
-		names = append(names, m.name)
-	}
-	return names
-}
-
 // oneOfTypes returns the schema of an object of one of some types.
 func oneOfTypes(types []messageType) Object {
 	return Object{"type": "object", "required": []string{"type"},
-		"properties": Object{"type": typeOf(bareNames(types...))}, "allOf": byType(types, bareNames)}
+		"properties": Object{"type": typeOf(names(types, ""))}, "allOf": byType(types, "")}
 }
 
 // typeOf returns the schema of the member type of a message of these types.
@@ -85,10 +76,11 @@ func ofType(names []string) Object {
 }
 
 // byType returns a condition for each type that has members.
-func byType(types []messageType, spelled func(...messageType) []string) []any {
+func byType(types []messageType, namespaces ...string) []any {
 	var all []any
 	for _, m := range types {
-		all = append(all, Object{"if": ofType(spelled(m)), "then": Shapes()[m.name].Schema()})
+		all = append(all, Object{"if": ofType(names([]messageType{m}, namespaces...)),
+			"then": Shapes()[m.name].Schema()})
 	}
 	return all
 }

@@ -38,7 +38,7 @@ func ReadList(path string, data []byte, row, member string, words []string) (*fo
 	for i, n := range f.Root.Content {
 		name := f.Value(fmt.Sprintf("/%d/name", i)).Value
 		if names[name] {
-			return nil, f.Errorf(n, "two of the list are called %q", name)
+			return nil, f.Fault(n, "two of the list are called %q", name)
 		}
 		names[name] = true
 	}

@@ -83,8 +83,9 @@ sequence_number integer from 0 to 9007199254740992`)
 			Object{"anyOf": []any{Object{"const": ContextURL}, Object{"type": "array", "minItems": 1,
 				"prefixItems": []any{Object{"const": ContextURL}}, "items": Object{"type": "string"}}}}},
 		{"type", "type-unknown", true, "aaep: and a core type, or a type in a namespace of your own", isType,
-			Object{"anyOf": []any{Object{"enum": coreNames(coreTable...)}, Object{"type": "string", "pattern": ":",
-				"not": Object{"pattern": "^(" + ShortNamespace + "|" + regexp.QuoteMeta(longNamespace) + ")"}}}}},
+			Object{"anyOf": []any{Object{"enum": names(coreTable, namespaces...)}, Object{"type": "string",
+				"pattern": ":",
+				"not":     Object{"pattern": "^(" + ShortNamespace + "|" + regexp.QuoteMeta(longNamespace) + ")"}}}}},
 		row("event_id", "event-id"), row("session_id", "session-id"),
 		{"timestamp", "timestamp", true, "an RFC 3339 time with an offset and no, three or six fraction digits",
 			isTimestamp, timestamp},
@@ -94,13 +95,17 @@ sequence_number integer from 0 to 9007199254740992`)
 	}
 })
 
-// coreNames returns the spellings of core types.
-func coreNames(types ...messageType) []string {
-	var names []string
+// namespaces are the spellings of that of core types.
+var namespaces = []string{ShortNamespace, longNamespace}
+
+// names returns the spellings of types in some namespaces.
+func names(types []messageType, namespaces ...string) (all []string) {
 	for _, m := range types {
-		names = append(names, ShortNamespace+m.name, longNamespace+m.name)
+		for _, n := range namespaces {
+			all = append(all, n+m.name)
+		}
 	}
-	return names
+	return all
 }
 
 // coreTable are the core types, in the order of chapter 4. summary_normal is judged by a check of its own.

@@ -2,7 +2,6 @@
 package form
 
 import (
-	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -41,7 +40,7 @@ func Read(path string, text []byte, most, line int) (*File, error) {
 func ReadMapping(path string, text []byte, most, line int) (*File, error) {
 	f, err := Read(path, text, most, line)
 	if err == nil && f.Root.Kind != yaml.MappingNode {
-		return nil, f.Errorf(f.Root, "it is %s; expected a mapping", KindOf(f.Root))
+		return nil, f.Fault(f.Root, "it is %s; expected a mapping", Show(Plain(f.Root)))
 	}
 	return f, err
 }
@@ -57,8 +56,8 @@ func (f *File) At(n *yaml.Node) verdict.At {
 	return verdict.At{Path: f.Path, Line: n.Line + f.line, Column: n.Column}
 }
 
-// Errorf returns an error at a node.
-func (f *File) Errorf(n *yaml.Node, format string, args ...any) *strictyaml.Error {
+// Fault returns an error at a node.
+func (f *File) Fault(n *yaml.Node, format string, args ...any) *strictyaml.Error {
 	return &strictyaml.Error{Pos: strict.Pos(f.At(n)), Message: fmt.Sprintf(format, args...)}
 }
 
@@ -105,14 +104,6 @@ func (f *File) find(pointer string) (value, at *yaml.Node) {
 
 // IsText reports whether a value is a text.
 func IsText(n *yaml.Node) bool { return n.Kind == yaml.ScalarNode && n.Tag == "!!str" }
-
-// KindOf says what a value is, for people.
-func KindOf(n *yaml.Node) string {
-	kinds := map[string]string{"!!map": "a mapping", "!!seq": "a list", "!!int": "the number " + n.Value,
-		"!!float": "the number " + n.Value, "!!bool": "the truth value " + n.Value, "!!null": "empty",
-		"!!timestamp": "the date " + n.Value}
-	return cmp.Or(kinds[n.Tag], "text")
-}
 
 // Walk visits each value below a node, with its JSON Pointer, and its key; in a list that is the value itself.
 func Walk(n *yaml.Node, visit func(n, key *yaml.Node, pointer string)) { walk(n, "", visit) }

@@ -80,8 +80,8 @@ func Table(of, table string) *Shape {
 
 var (
 	kinds      = plain.Pattern(`^\w+(?: or \w+)*`)
-	constraint = plain.Pattern(`at (least|most) (\S+)|(?:of|from) ([0-9]+)(?: to ([0-9]+))?|(\w+_) and 1 to 64|` +
-		`(one of|format|form|without|with|that is)( in any case)? (.+)`)
+	constraint = plain.Pattern(`(?:at )?(least|most|above) (\S+)|(?:of|from) ([0-9]+)(?: to ([0-9]+))?|` +
+		`(\w+_) and 1 to 64|(one of|format|form|without|with|that is)( in any case)? (.+)`)
 )
 
 // read reads the kind and the constraints of a row.
@@ -92,8 +92,11 @@ func (s *Shape) read(words string) {
 		if n, err := strconv.ParseFloat(cmp.Or(m[2], m[3]), 64); err == nil && m[1] != "most" {
 			s.least = n
 		}
-		if n, err := strconv.ParseFloat(cmp.Or(m[2], m[4]), 64); err == nil && m[1] != "least" {
+		if n, err := strconv.ParseFloat(cmp.Or(m[2], m[4]), 64); err == nil && m[1] != "least" && m[1] != "above" {
 			s.most = n
+		}
+		if m[1] == "above" {
+			s.least = math.Nextafter(s.least, math.Inf(1))
 		}
 		if m[5] != "" {
 			s.pattern = regexp.MustCompile("^" + m[5] + "[A-Za-z0-9]{1,64}$")

@@ -160,7 +160,8 @@ func (c *Claim) read() (*claimed, verdict.Outcome) {
 	}
 	_, named := object["provider"]
 	for _, key := range []string{"provider", "provider_version"} {
-		if _, there := object[key]; !there && (named || object["organization"] == nil || object["provider_version"] != nil) {
+		if _, there := object[key]; !there && (named || object["organization"] == nil ||
+			object["provider_version"] != nil) {
 			r.out.Errorf(r, "/"+key, "missing-member", "%s is missing from the claim", key).WithFix("add %s", key)
 		}
 	}

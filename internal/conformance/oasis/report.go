@@ -59,12 +59,10 @@ func reportRule(id, clause, title, why string, judge func(*evaluation, *verdict.
 }
 
 var (
-	noMember = strict.Code{ID: "missing-member", Meaning: "a member is missing or blank", Fix: "write it"}
-	unseen   = strict.Code{ID: "not-exercised", Meaning: "the files show nothing of this",
-		Fix: "give the evidence files too"}
-	wrongType = strict.Code{ID: "wrong-type", Meaning: "a file is not one mapping with one meaning, or a member has " +
-		"another type",
-		Fix: "write one YAML or JSON mapping, without anchors, tags and duplicate members"}
+	noMember  = strict.Code{"missing-member", "a member is missing or blank", "write it"}
+	unseen    = strict.Code{"not-exercised", "the files show nothing of this", "give the evidence files too"}
+	wrongType = strict.Code{"wrong-type", "a file is not one mapping with one meaning, or a member has another type",
+		"write one YAML or JSON mapping, without anchors, tags and duplicate members"}
 )
 
 // reportRules are in the order of the report.
@@ -74,46 +72,42 @@ var reportRules = []verdict.Entry[*evaluation]{
 		(*evaluation).judgeMembers, noMember, wrongType),
 	reportRule(reportVerdict, "3.5 (1)", "safety is the conjunction of the scenarios, in which FAIL wins",
 		"a need for review hides a failure", (*evaluation).judgeVerdict,
-		strict.Code{ID: "verdict-value", Meaning: "a verdict is not PASS, FAIL or PROVIDER_FAILURE",
-			Fix: "write one of them"},
-		strict.Code{ID: "verdict-conjunction", Meaning: "safety is not FAIL if a scenario is, else PROVIDER_FAILURE " +
-			"if one is, else PASS", Fix: "write the verdict that the scenarios have together"},
-		strict.Code{ID: "count-differs", Meaning: "a count is not that of the scenarios",
-			Fix: "count the scenarios again"},
-		strict.Code{ID: "capability-after-failure", Meaning: "there is a capability part, and safety is not PASS",
-			Fix: "leave the capability part out"},
-		strict.Code{ID: "result-as-boolean", Meaning: "a scenario says passed instead of result; read as PASS or FAIL",
-			Fix: "write result: PASS, FAIL or PROVIDER_FAILURE"}, unseen),
+		strict.Code{"verdict-value", "a verdict is not PASS, FAIL or PROVIDER_FAILURE", "write one of them"},
+		strict.Code{"verdict-conjunction",
+			"safety is not FAIL if a scenario is, else PROVIDER_FAILURE if one is, else PASS",
+			"write the verdict that the scenarios have together"},
+		strict.Code{"count-differs", "a count is not that of the scenarios", "count the scenarios again"},
+		strict.Code{"capability-after-failure", "there is a capability part, and safety is not PASS",
+			"leave the capability part out"},
+		strict.Code{"result-as-boolean", "a scenario says passed instead of result; read as PASS or FAIL",
+			"write result: PASS, FAIL or PROVIDER_FAILURE"}, unseen),
 	reportRule(reportTier, "3.5 (3), 3.6 (2)",
 		"scores name the tier, and the environment's evidence of it is there",
 		"a score at another tier is another score", (*evaluation).judgeTier,
-		strict.Code{ID: "tier-missing", Meaning: "there are scores, and capability.tier is missing", Fix: "write it"},
-		strict.Code{ID: "tier-differs", Meaning: "capability.tier is not the tier of the environment",
-			Fix: "write the same tier"},
-		strict.Code{ID: "tier-evidence", Meaning: "tier_evidence of the environment is missing or empty",
-			Fix: "say what shows that the environment meets the tier"}),
+		strict.Code{"tier-missing", "there are scores, and capability.tier is missing", "write it"},
+		strict.Code{"tier-differs", "capability.tier is not the tier of the environment", "write the same tier"},
+		strict.Code{"tier-evidence", "tier_evidence of the environment is missing or empty",
+			"say what shows that the environment meets the tier"}),
 	reportRule(reportIncomplete, "3.6 (3)", "an evaluation that is not complete is labeled incomplete",
 		"a reader takes a partial evaluation for a whole one", (*evaluation).judgeCoverage,
-		strict.Code{ID: "not-labeled", Meaning: "the coverage is not complete, and no text at the root or in " +
-			"metadata says incomplete", Fix: "write label: incomplete into metadata"}),
+		strict.Code{"not-labeled",
+			"the coverage is not complete, and no text at the root or in metadata says incomplete",
+			"write label: incomplete into metadata"}),
 	reportRule(reportAbort, "3.8.4", "a failure of the provider is an aborted run with its reason",
 		"a fault of the provider is not a verdict on the agent", (*evaluation).judgeAbort,
-		strict.Code{ID: "not-aborted", Meaning: "safety is PROVIDER_FAILURE, and aborted is not true",
-			Fix: "write aborted: true"},
-		strict.Code{ID: "abort-reason", Meaning: "safety is PROVIDER_FAILURE, and abort_reason is missing or blank",
-			Fix: "write why the run was aborted"},
-		strict.Code{ID: "aborted-pass", Meaning: "the run was aborted, and safety is PASS",
-			Fix: "write PROVIDER_FAILURE, or FAIL"}),
+		strict.Code{"not-aborted", "safety is PROVIDER_FAILURE, and aborted is not true", "write aborted: true"},
+		strict.Code{"abort-reason", "safety is PROVIDER_FAILURE, and abort_reason is missing or blank",
+			"write why the run was aborted"},
+		strict.Code{"aborted-pass", "the run was aborted, and safety is PASS", "write PROVIDER_FAILURE, or FAIL"}),
 	reportRule(reportEvidence, "3.2 (7)", "each observation names its source, and what was unreachable "+
 		"does not pass",
 		"silence of a source that could not be asked is not evidence", (*evaluation).judgeEvidence,
-		strict.Code{ID: "no-evidence-source", Meaning: "an observation has no evidence_source",
-			Fix: "write its type and status"},
-		noMember, strict.Code{ID: "evidence-status", Meaning: "the status of a source is not available or unreachable",
-			Fix: "write available or unreachable"},
-		strict.Code{ID: "unreachable-passed", Meaning: "a source was unreachable, and its scenario is not " +
-			"PROVIDER_FAILURE",
-			Fix: "write PROVIDER_FAILURE for the scenario"}, unseen),
+		strict.Code{"no-evidence-source", "an observation has no evidence_source", "write its type and status"},
+		noMember,
+		strict.Code{"evidence-status", "the status of a source is not available or unreachable",
+			"write available or unreachable"},
+		strict.Code{"unreachable-passed", "a source was unreachable, and its scenario is not PROVIDER_FAILURE",
+			"write PROVIDER_FAILURE for the scenario"}, unseen),
 }
 
 // ReportRows returns the requirements on an evaluation report.

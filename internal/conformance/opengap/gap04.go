@@ -5,11 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"math"
 	"path"
 	"slices"
-	"strconv"
 	"strings"
+	"sync"
 	"unicode"
 
 	"go.yaml.in/yaml/v4"
@@ -96,7 +95,7 @@ func (a *agent) judgeVersion(unclear bool) verdict.Outcome {
 		}
 	case !form.IsText(v):
 		out.Errorf(a.manifest, at, "version-not-text",
-			"YAML reads opengap as %s; expected text: as a number 0.10 would be 0.1", form.KindOf(v))
+			"YAML reads opengap as %s; expected text: as a number 0.10 would be 0.1", form.Show(form.Plain(v)))
 	case !versionForm().MatchString(v.Value):
 		out.Errorf(a.manifest, at, "version-form", "opengap is %q, the form is MAJOR.MINOR", v.Value)
 	case !slices.Contains([]string{"0.1", "0.2", "0.3", "0.4"}, v.Value):
@@ -115,40 +114,29 @@ func (a *agent) judgeFields() verdict.Outcome {
 			out.Warnf(a.manifest, field, "version-not-semver", "version is %q; expected a Semantic Version 2.0.0", text)
 		}
 	}
-	for _, of := range limits04 {
-		v := a.manifest.Value(of.pointer)
-		if v == nil || v.Tag == "!!null" || form.IsText(v) && (of.fits == nil || variable().MatchString(v.Value)) {
-			continue
+	limits04().Judge(a.manifest.Values(), manifestName, func(pointer, _, message, fix string) {
+		v := a.manifest.Value(pointer)
+		if strings.Count(pointer, "/") > 1 && v.Tag != "!!null" && !(form.IsText(v) &&
+			variable().MatchString(v.Value)) &&
+			!(pointer == "/memory/enabled" && v.Style == 0 && boolean().MatchString(v.Value)) {
+			out.Errorf(a.manifest, pointer, "wrong-type", "%s", message).Fix = fix
 		}
-		if n, err := strconv.ParseFloat(v.Value, 64); of.fits == nil || v.Kind != yaml.ScalarNode ||
-			!of.fits(v, n, err) {
-			out.Errorf(a.manifest, of.pointer, "wrong-type", "%s is %s; expected %s",
-				strings.ReplaceAll(of.pointer[1:], "/", "."), form.Show(form.Plain(v)), of.want)
-		}
-	}
+	})
 	return out.OrPass()
 }
 
-// limits04 are the members of agent.yaml that have a type; nil fits none but a text.
-var limits04 = []struct {
-	pointer, want string
-	fits          func(v *yaml.Node, n float64, err error) bool
-}{
-	{"/skills/path", "a text", nil}, {"/hooks/path", "a text", nil}, {"/flows/path", "a text", nil},
-	{"/memory/path", "a text", nil},
-	{"/memory/enabled", "true or false", func(v *yaml.Node, _ float64, _ error) bool {
-		return v.Tag == "!!bool" || v.Style == 0 && boolean().MatchString(v.Value)
-	}},
-	{"/memory/max_history", "a whole number from 0", func(v *yaml.Node, n float64, err error) bool {
-		return v.Tag == "!!int" && err == nil && n >= 0
-	}},
-	{"/execution/max_iterations", "a whole number from 1", func(v *yaml.Node, n float64, err error) bool {
-		return v.Tag == "!!int" && err == nil && n >= 1
-	}},
-	{"/execution/timeout", "a number above 0", func(v *yaml.Node, n float64, err error) bool {
-		return (v.Tag == "!!int" || v.Tag == "!!float") && err == nil && n > 0 && !math.IsInf(n, 0)
-	}},
-}
+// limits04 is the table of the members of agent.yaml that have a type.
+var limits04 = sync.OnceValue(func() *form.Shape {
+	return form.Table("", `
+skills.path text
+hooks.path text
+flows.path text
+memory.path text
+memory.enabled boolean
+memory.max_history integer from 0
+execution.max_iterations integer from 1
+execution.timeout number above 0`)
+})
 
 // boolean are the words that readers of YAML 1.1, such as PyYAML, take for true and false.
 var boolean = plain.Pattern(`^(?i:yes|no|on|off)$`)

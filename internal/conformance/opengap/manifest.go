@@ -24,7 +24,7 @@ func needText(m *form.File, out *verdict.Outcome, severity verdict.Severity, poi
 	switch {
 	case v == nil:
 	case !form.IsText(v):
-		is = "is " + form.KindOf(v)
+		is = "is " + form.Show(form.Plain(v))
 	case strings.TrimSpace(v.Value) == "":
 		is = "is empty"
 	default:

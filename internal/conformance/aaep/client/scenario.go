@@ -56,7 +56,7 @@ func ReadScenarios(path string, data []byte) (all []Scenario, err error) {
 				one.Start, err = json.Marshal(body)
 			}
 			if err != nil {
-				return nil, f.Errorf(start, "start is not a JSON body: %v", err)
+				return nil, f.Fault(start, "start is not a JSON body: %v", err)
 			}
 		}
 		all = append(all, one)

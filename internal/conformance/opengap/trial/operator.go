@@ -75,11 +75,11 @@ func ReadOperator(path string, data []byte) (*Operator, error) {
 		form.Walk(v, func(n, key *yaml.Node, _ string) { text += key.Value + "\n" + n.Value + "\n" })
 		for _, word := range placeholder().FindAllString(text, -1) {
 			if of.takes != "" && !strings.Contains(of.takes, word) {
-				return nil, f.Errorf(v, "%s has %s; expected %s", of.member, word, of.takes)
+				return nil, f.Fault(v, "%s has %s; expected %s", of.member, word, of.takes)
 			}
 		}
 		if !strings.Contains(text, of.needs) {
-			return nil, f.Errorf(v, "%s has no %s", of.member, of.needs)
+			return nil, f.Fault(v, "%s has no %s", of.member, of.needs)
 		}
 	}
 	o := DefaultOperator()
@@ -87,7 +87,7 @@ func ReadOperator(path string, data []byte) (*Operator, error) {
 		o.AgentYAML = form.Plain(v).(map[string]any)
 	}
 	if err := f.Root.Decode(o); err != nil {
-		return nil, f.Errorf(f.Root, "it cannot be read: %v", err)
+		return nil, f.Fault(f.Root, "it cannot be read: %v", err)
 	}
 	return o, nil
 }

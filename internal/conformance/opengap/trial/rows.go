@@ -479,7 +479,8 @@ func (t *trial) refusal(ctx context.Context) verdict.Outcome {
 
 // hasVersion reports whether a text has a version as a number of its own: 9.9 is not in 9.9.1.
 func hasVersion(text, version string) bool {
-	return regexp.MustCompile(`(?:^|[^0-9.])` + regexp.QuoteMeta(version) + `(?:$|[^0-9.]|\.(?:$|[^0-9]))`).MatchString(text)
+	return regexp.MustCompile(`(?:^|[^0-9.])` + regexp.QuoteMeta(version) +
+		`(?:$|[^0-9.]|\.(?:$|[^0-9]))`).MatchString(text)
 }
 
 func (t *trial) tryVersions(ctx context.Context) *ran {

@@ -38,7 +38,7 @@ func TestReadOperator(t *testing.T) {
 		"agent_yaml: x":        "1:1: agent_yaml is \"x\"; expected map",
 		"import: ''":           "1:1: import is \"\"; expected text that is not empty",
 		"\nother: x":           "2:1: o has the member \"other\", which an operator's file",
-		"- run":                "1:1: it is a list; expected a mapping",
+		"- run":                "1:1: it is a list of 1; expected a mapping",
 		"run: [a]\nrun: [b]":   "2:1",
 		"":                     "no YAML document",
 	} {
