@@ -185,14 +185,11 @@ func latest(all []Review) []Review {
 	slices.SortStableFunc(all, func(a, b Review) int {
 		return cmp.Or(a.Submitted.Compare(*b.Submitted), cmp.Compare(a.ID, b.ID))
 	})
-	slices.Reverse(all)
-	seen := map[string]bool{}
-	all = slices.DeleteFunc(all, func(r Review) bool {
-		login := strings.ToLower(r.User.Login)
-		was := seen[login]
-		seen[login] = true
-		return was
+	last := map[string]Review{}
+	for _, r := range all {
+		last[strings.ToLower(r.User.Login)] = r
+	}
+	return slices.DeleteFunc(slices.Compact(all), func(r Review) bool {
+		return last[strings.ToLower(r.User.Login)] != r
 	})
-	slices.Reverse(all)
-	return all
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"iter"
 	"slices"
 	"sort"
 	"strings"
@@ -365,40 +364,35 @@ const listedCommits = 250
 
 // authors returns the accounts of the authors and committers of a pull request's commits. If the forge does not list
 // all of them, it is asked for the comparison of base and head.
-func authors(ctx context.Context, c *forge.Client, pull pullEvent, head string) ([]string, error) {
+func authors(ctx context.Context, c *forge.Client, pull pullEvent, head string) (out []string, err error) {
 	type commit struct {
 		Author, Committer forge.Account // the zero one is not known
-	}
-	var out []string
-	read := func(commits iter.Seq2[commit, error]) (n int, err error) {
-		for commit, err := range commits {
-			if err != nil {
-				return n, err
-			}
-			n++
-			out = append(out, commit.Author.Login, commit.Committer.Login)
-		}
-		return n, nil
-	}
-	n, err := read(forge.List[commit](ctx, c, "reading the commits", fmt.Sprintf("pulls/%d/commits", pull.number)))
-	if err != nil || n >= pull.commits && n < listedCommits {
-		return out, err
-	}
-	if pull.base == "" || head == "" {
-		return nil, fmt.Errorf("the forge lists %d commits, and the event does not name base and head to compare", n)
 	}
 	type comparison struct {
 		Total   int `json:"total_commits"`
 		Commits []commit
 	}
-	all := pull.commits
-	n, err = read(forge.Pages(ctx, c, "comparing base and head", fmt.Sprintf("compare/%s...%s", pull.base, head),
-		func(page comparison) []commit {
-			all = max(all, page.Total)
-			return page.Commits
-		}))
-	if err == nil && n < all {
-		err = fmt.Errorf("the forge lists %d of %d commits", n, all)
+	all, err := forge.All[commit](ctx, c, "reading the commits", fmt.Sprintf("pulls/%d/commits", pull.number))
+	if n := len(all); err == nil && (n < pull.commits || n >= listedCommits) {
+		if pull.base == "" || head == "" {
+			return nil, fmt.Errorf("the forge lists %d commits, and the event does not name base and head to compare",
+				n)
+		}
+		total := pull.commits
+		all = nil
+		for one, pageErr := range forge.Pages(ctx, c, "comparing base and head",
+			fmt.Sprintf("compare/%s...%s", pull.base, head), func(page comparison) []commit {
+				total = max(total, page.Total)
+				return page.Commits
+			}) {
+			all, err = append(all, one), errors.Join(err, pageErr)
+		}
+		if err == nil && len(all) < total {
+			err = fmt.Errorf("the forge lists %d of %d commits", len(all), total)
+		}
+	}
+	for _, one := range all {
+		out = append(out, one.Author.Login, one.Committer.Login)
 	}
 	return out, err
 }

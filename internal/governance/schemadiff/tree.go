@@ -150,24 +150,15 @@ type schema struct {
 	below    []*schema             // its subschemas, once they were walked
 	subs     map[[2]string]*schema // by keyword and name
 	walked   bool
-	refusing answer // whether it may refuse something
+	isBare   *bool // as bare returns it; nil: not known yet
 
 	// One in which another schema replaces the keyword that leads to it has no place of its own.
 	outer, inner *schema // the schema that has the keyword, or such a one again; the other one
 	by           string  // the keyword
 }
 
-// answer is to a question that is asked often.
-type answer uint8
-
-const (
-	unknown answer = iota
-	yes
-	no
-)
-
 // absent is what a keyword that is not there says.
-var absent = &schema{value: true, refusing: no}
+var absent = &schema{value: true, walked: true}
 
 func (s *schema) object() map[string]any {
 	object, _ := s.value.(map[string]any)

@@ -216,17 +216,13 @@ func (v *visit) turn(class Class, keyword, message string) {
 // settle reports what was kept: as it is if all is wider or all is narrower, else as one difference that cannot be
 // weighed.
 func (v *visit) settle() {
-	var wider, narrower []string
+	by := map[Class][]string{}
 	for _, d := range v.direct {
-		if d.class == Loosened {
-			wider = append(wider, d.keyword)
-		} else {
-			narrower = append(narrower, d.keyword)
-		}
+		by[d.class] = append(by[d.class], d.keyword)
 	}
-	if len(wider) > 0 && len(narrower) > 0 {
+	if len(by) > 1 {
 		v.note(Changed, "", fmt.Sprintf("is wider by %s and narrower by %s, which cannot be weighed",
-			strings.Join(wider, ", "), strings.Join(narrower, ", ")))
+			strings.Join(by[Loosened], ", "), strings.Join(by[Tightened], ", ")))
 		return
 	}
 	for _, d := range v.direct {
@@ -244,10 +240,7 @@ func (v *visit) either() []string {
 
 // eitherName gives the names that one of two objects has, in order.
 func eitherName(a, b map[string]any) []string {
-	all := map[string]any{}
-	maps.Copy(all, a)
-	maps.Copy(all, b)
-	return sortedNames(all)
+	return slices.Compact(slices.Sorted(slices.Values(slices.AppendSeq(slices.Collect(maps.Keys(a)), maps.Keys(b)))))
 }
 
 var identifiers = map[string]bool{"$id": true, "$schema": true, "$vocabulary": true, "$anchor": true,
@@ -381,14 +374,11 @@ func (v *visit) differs(keyword string) string {
 
 // bare reports whether s is true, or an object that has no keyword but such as refuse nothing.
 func (s *schema) bare() bool {
-	if s.refusing == unknown {
-		s.refusing = yes
-		if s.value == true || s.object() != nil && !slices.ContainsFunc(slices.Collect(maps.Keys(s.object())),
-			s.refuses) {
-			s.refusing = no
-		}
+	if s.isBare == nil && s.value != true {
+		is := s.object() != nil && !slices.ContainsFunc(slices.Collect(maps.Keys(s.object())), s.refuses)
+		s.isBare = &is
 	}
-	return s.refusing == no
+	return s.value == true || *s.isBare
 }
 
 // refuses reports whether a keyword of s may refuse something.
