@@ -17,7 +17,7 @@ import (
 )
 
 // The fix of a document that could not be fetched follows from how the fetch failed.
-func TestDocumentFix(t *testing.T) {
+func TestFixesOfDocuments(t *testing.T) {
 	answered := []evidence.Observation{{}, {State: evidence.Absent, Status: 410}}
 	for _, c := range []struct {
 		url, code string
@@ -50,7 +50,7 @@ func TestDocumentFix(t *testing.T) {
 }
 
 // The fix of a new listing names the DID that Manifest and Receipt agree on, if it is another one.
-func TestDIDFix(t *testing.T) {
+func TestFixesOfDIDs(t *testing.T) {
 	const nova = "did:web:nova.example"
 	obtained, entry := evidence.Obtained, &registry.Entry{}
 	for _, c := range []struct {
@@ -80,7 +80,7 @@ func TestDIDFix(t *testing.T) {
 }
 
 // A DID Document gets the id that a signature names, unless another key has it or it is none.
-func TestKeyIDFix(t *testing.T) {
+func TestFixesOfKeyIDs(t *testing.T) {
 	const nova, sign = "did:web:nova.example", "remove this signature and run oap-gate sign FILE --key-id '"
 	doc := &did.Document{DID: nova, Keys: []did.Key{{ID: nova + "#key-1"}, {ID: nova + "#key-2"}}}
 	for by, adds := range map[string]string{nova: "", nova + "#": "", nova + "#key-2": "",

@@ -144,7 +144,6 @@ func TestUsageErrorsHaveAFix(t *testing.T) {
 		{"check", "--repo", t.TempDir()}, {"audit", "--repo", t.TempDir()}, {"doctor", "--repo", t.TempDir()},
 		{"check", "--base", "none"}, {"check", "--head", "none"}, {"audit", "--rev", "none"},
 		{"audit", "--keyring", empty}, {"audit", "--allowed-signers", empty},
-		{"audit", "--offline", "--origin", "x", "--checkpoint", empty},
 		{"audit", "--origin", "x", "--checkpoint", "c", "--sign-key", empty},
 		{"audit", "--origin", "x", "--checkpoint", "c", "--verify-key", "x"},
 		{"check", "--offline", "--report", "json=/no/such/folder/x"}, {"check", "--cache", empty},

@@ -589,16 +589,24 @@ var commandTable = []commandRow{
 			must.OK(t, os.Rename(keyOf(t, "ada"), filepath.Join(w.Dir, "ada.pem")))
 			w.Web.Set(novaResults, webtest.Behaviour{Status: 404})
 		},
-		args: func(w *fixture.World) []string {
-			return inClone("witness", "https://nova.example", "--did", "did:web:ada.example", "--key",
-				filepath.Join(w.Dir, "ada.pem"), "--tests-executed", plain.SHA256(w.Web.Body(novaReceipt)))(w)
-		},
+		args: witnessBy("ada"),
 		text: `the results at https://nova\.example/results\.json are not available: answered 404`,
 		fix:  `^have the candidate serve its results_uri$`,
 		apply: func(_ *testing.T, w *fixture.World, _ []string) []string {
 			w.Web.Page(novaResults, []byte(servedResults))
 			return nil
 		}},
+	{name: "witness with a key that the document lacks", world: witnessedWorld, status: 1,
+		set: func(t *testing.T, w *fixture.World) {
+			for _, slug := range []string{"ada", "bob"} {
+				must.OK(t, os.Rename(keyOf(t, slug), filepath.Join(w.Dir, slug+".pem")))
+			}
+			w.Web.Page(novaResults, []byte(servedResults))
+		},
+		args: witnessBy("bob"),
+		fix: `^sign with the key (did:web:ada\.example)#key-1 that did\.json has, or publish what oap-gate key show ` +
+			`\S+/bob\.pem --did did:web:ada\.example prints$`,
+		apply: func(_ *testing.T, w *fixture.World, _ []string) []string { return witnessBy("ada")(w) }},
 	{name: "a partial clone", status: 2, text: `not in this partial clone`,
 		set: func(t *testing.T, w *fixture.World) {
 			shell(t, w.Repo.Dir, "git config uploadpack.allowFilter true")
@@ -783,6 +791,14 @@ func local(w *fixture.World) string {
 		}
 	}
 	return "--local=nova.example=" + dir
+}
+
+// witnessBy returns the arguments of a witness's signature by the key of a slug.
+func witnessBy(slug string) func(w *fixture.World) []string {
+	return func(w *fixture.World) []string {
+		return inClone("witness", "https://nova.example", "--did", "did:web:ada.example", "--key",
+			filepath.Join(w.Dir, slug+".pem"), "--tests-executed", plain.SHA256(w.Web.Body(novaReceipt)))(w)
+	}
 }
 
 // signedBy signs the newcomer's Receipt with a key.
