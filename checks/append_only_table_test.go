@@ -15,6 +15,7 @@ import (
 // Each way in which a merged record may not change, and the honest one next to it.
 func TestAppendOnly(t *testing.T) {
 	const ada = "implementations/ada.json"
+	const tampered = ada + ":1:1: error: append-only: commit-tampers\nregistry: warning: append-only: squash"
 	// versions is a branch of so many commits that change one listing, and a re-issue at the end.
 	versions := func(n int) string {
 		var out strings.Builder
@@ -48,36 +49,26 @@ a.md: error: append-only: base-moved-on`},
 			Want: "implementations/bob.json:1:1: error: append-only: several-reissues"},
 		{Name: "taken away in between",
 			World: `{base: [{listing: ada}], pr: [{remove: implementations/ada.json}, {commit: Remove}, {reissue: ada}]}`,
-			Want: `
-implementations/ada.json:1:1: error: append-only: commit-tampers
-registry: warning: append-only: squash`,
-			Says: []string{`takes the listing away`}},
+			Want:  tampered,
+			Says:  []string{`takes the listing away`}},
 		{Name: "unreadable in between",
 			World: `{base: [{listing: ada}], pr: [{write: implementations/ada.json, text: "{"}, {commit: Break}, {reissue: ada}]}`,
-			Want: `
-implementations/ada.json:1:1: error: append-only: commit-tampers
-registry: warning: append-only: squash`,
-			Says: []string{`makes the listing unreadable`}},
+			Want:  tampered,
+			Says:  []string{`makes the listing unreadable`}},
 		{Name: "another DID in between",
 			World: `{base: [{listing: ada}], pr: [{edit: implementations/ada.json, set: {/tool_did: "did:web:eve.example"}}, {commit: Edit}, {reissue: ada}]}`,
-			Want: `
-implementations/ada.json:1:1: error: append-only: commit-tampers
-registry: warning: append-only: squash`,
-			Says: []string{`changes the listing's slug or tool_did`}},
+			Want:  tampered,
+			Says:  []string{`changes the listing's slug or tool_did`}},
 		{Name: "edited in between",
 			World: `{base: [{listing: ada}], pr: [{edit: implementations/ada.json, set: {/contact: "a@ada.example"}}, {commit: Edit}, {reissue: ada}]}`,
 			Want:  "registry: warning: append-only: squash"},
 		{Name: "executable in between", World: `
 base: [{listing: ada}]
 pr: [{write: implementations/ada.json, text: '{"slug": "ada"}', mode: "100755"}, {commit: Break}, {reissue: ada}]`,
-			Want: `
-implementations/ada.json:1:1: error: append-only: commit-tampers
-registry: warning: append-only: squash`,
+			Want: tampered,
 			Says: []string{`a single commit changes the listing.s mode or type`}},
 		{Name: "another slug in between", Base: "{listing: ada}",
-			PR: "{edit: implementations/ada.json, set: {/slug: eve}}, {commit: Edit}, {reissue: ada}", Want: `
-implementations/ada.json:1:1: error: append-only: commit-tampers
-registry: warning: append-only: squash`,
+			PR: "{edit: implementations/ada.json, set: {/slug: eve}}, {commit: Edit}, {reissue: ada}", Want: tampered,
 			Says: []string{`a single commit changes the listing.s slug or tool_did`}},
 		{Name: "edited and undone", World: `
 base: [{listing: ada}]
@@ -85,9 +76,7 @@ pr:
   - {edit: implementations/ada.json, set: {/contact: eve@eve.example}}
   - {commit: Edit}
   - {edit: implementations/ada.json, set: {/contact: contact@ada.example}}`,
-			Want: `
-implementations/ada.json:1:1: error: append-only: commit-tampers
-registry: warning: append-only: squash`,
+			Want: tampered,
 			Says: []string{`changes a merged file that the range as a whole does not re-issue \(commit [0-9a-f]{12}\)`,
 				`fix: squash the branch into one commit, or take the commit out of it: git rebase -i [0-9a-f]{12}`}},
 		{Name: "a revocation edited", Base: "{listing: ada}, {revoke: ada}",

@@ -319,7 +319,7 @@ func (m *maker) push(id, sum, slug string) {
 func TestOneAnswer(t *testing.T) {
 	histories := 200
 	if testing.Short() {
-		histories = 120
+		histories = 60
 	} else if os.Getenv("CI") != "" {
 		histories = 2000
 	}

@@ -142,27 +142,6 @@ implementations/ada.json:13:3: warning: schema: schema-additionalProperties
 schemas/implementation.schema.json: error: schema: schema-refuses-records
 schemas/implementation.schema.json: warning: append-only: governance`,
 			Says: []string{`peer-witnesses/ada.json`}},
-		// more than ten refused records are counted
-		{Name: "tighter many",
-			World: `schemas: [listing]
-base: [{listing: aa01}, {listing: aa02}, {listing: aa03}, {listing: aa04}, {listing: aa05}, {listing: aa06},
-  {listing: aa07}, {listing: aa08}, {listing: aa09}, {listing: aa10}, {listing: aa11}, {listing: aa12}]
-pr: [{edit: schemas/implementation.schema.json, set: {/properties/name/maxLength: 3}}]
-`,
-			Want: `
-schemas/implementation.schema.json: error: schema: schema-refuses-records
-schemas/implementation.schema.json: error: schema: schema-refuses-records
-schemas/implementation.schema.json: error: schema: schema-refuses-records
-schemas/implementation.schema.json: error: schema: schema-refuses-records
-schemas/implementation.schema.json: error: schema: schema-refuses-records
-schemas/implementation.schema.json: error: schema: schema-refuses-records
-schemas/implementation.schema.json: error: schema: schema-refuses-records
-schemas/implementation.schema.json: error: schema: schema-refuses-records
-schemas/implementation.schema.json: error: schema: schema-refuses-records
-schemas/implementation.schema.json: error: schema: schema-refuses-records
-schemas/implementation.schema.json: error: schema: schema-refuses-records
-schemas/implementation.schema.json: warning: append-only: governance`,
-			Says: []string{`refuses 2 more records`}},
 		// does not compile; is no JSON; has a duplicate member; refers to the network; is a link; is huge
 		{Name: "no schema", World: "schemas: [listing]", Base: "{listing: ada}",
 			PR: `{edit: schemas/implementation.schema.json, set: {/properties/name/maxLength: "many"}}`, Want: `
@@ -518,34 +497,13 @@ schemas/implementation.schema.json: error: schema: schema-refuses-records`},
 base: [{listing: a1}, {listing: a2}, {listing: a3}, {listing: a4}, {listing: a5}, {listing: a6}, {listing: a7},
   {listing: a8}, {listing: a9}, {listing: b1}, {listing: b2}]
 pr: [{write: schemas/implementation.schema.json, text: '{"required": ["x"]}'}]
-`, Want: `
-schemas/implementation.schema.json: error: schema: schema-refuses-records
-schemas/implementation.schema.json: error: schema: schema-refuses-records
-schemas/implementation.schema.json: error: schema: schema-refuses-records
-schemas/implementation.schema.json: error: schema: schema-refuses-records
-schemas/implementation.schema.json: error: schema: schema-refuses-records
-schemas/implementation.schema.json: error: schema: schema-refuses-records
-schemas/implementation.schema.json: error: schema: schema-refuses-records
-schemas/implementation.schema.json: error: schema: schema-refuses-records
-schemas/implementation.schema.json: error: schema: schema-refuses-records
-schemas/implementation.schema.json: error: schema: schema-refuses-records
-schemas/implementation.schema.json: error: schema: schema-refuses-records`,
+`, Want: strings.Repeat("\nschemas/implementation.schema.json: error: schema: schema-refuses-records", 11),
 			Says: []string{`the proposed schema refuses 1 more record`}},
 		{Name: "a new one that refuses 10 records", World: `
 base: [{listing: a1}, {listing: a2}, {listing: a3}, {listing: a4}, {listing: a5}, {listing: a6}, {listing: a7},
   {listing: a8}, {listing: a9}, {listing: b1}]
 pr: [{write: schemas/implementation.schema.json, text: '{"required": ["x"]}'}]
-`, Want: `
-schemas/implementation.schema.json: error: schema: schema-refuses-records
-schemas/implementation.schema.json: error: schema: schema-refuses-records
-schemas/implementation.schema.json: error: schema: schema-refuses-records
-schemas/implementation.schema.json: error: schema: schema-refuses-records
-schemas/implementation.schema.json: error: schema: schema-refuses-records
-schemas/implementation.schema.json: error: schema: schema-refuses-records
-schemas/implementation.schema.json: error: schema: schema-refuses-records
-schemas/implementation.schema.json: error: schema: schema-refuses-records
-schemas/implementation.schema.json: error: schema: schema-refuses-records
-schemas/implementation.schema.json: error: schema: schema-refuses-records`},
+`, Want: strings.Repeat("\nschemas/implementation.schema.json: error: schema: schema-refuses-records", 10)},
 	}))
 }
 

@@ -89,9 +89,7 @@ view head..head:
 lands:
 `},
 		{"base moved on: the proposer's stale tree deletes nothing", func(c *clone) map[string]string {
-			fork := c.Commit(pathA, "a")
-			base := c.Commit(pathB, "b")
-			c.Git("checkout", "-q", fork)
+			fork, base := c.fork(pathB, "b")
 			return map[string]string{"fork": fork, "base": base, "head": c.Commit(pathC, "c")}
 		}, `
 merge bases: fork
@@ -100,9 +98,7 @@ lands: [A implementations/c.json]
 commit head: [A implementations/c.json]
 `},
 		{"base moved on at the same path", func(c *clone) map[string]string {
-			fork := c.Commit(pathA, "a")
-			base := c.Commit(pathA, "a2")
-			c.Git("checkout", "-q", fork)
+			fork, base := c.fork(pathA, "a2")
 			return map[string]string{"fork": fork, "base": base, "head": c.Commit(pathA, "a3")}
 		}, `
 merge bases: fork
@@ -111,9 +107,7 @@ lands: [M implementations/a.json]
 commit head: [M implementations/a.json]
 `},
 		{"base already holds what head brings", func(c *clone) map[string]string {
-			fork := c.Commit(pathA, "a")
-			base := c.Commit(pathB, "b")
-			c.Git("checkout", "-q", fork)
+			fork, base := c.fork(pathB, "b")
 			return map[string]string{"fork": fork, "base": base, "head": c.Commit(pathB, "b", pathC, "c")}
 		}, `
 merge bases: fork
@@ -122,9 +116,7 @@ lands: [= implementations/b.json] [A implementations/c.json]
 commit head: [A implementations/c.json]
 `},
 		{"a directory replaces a file that base added since", func(c *clone) map[string]string {
-			fork := c.Commit(pathA, "a")
-			base := c.Commit(pathB, "b")
-			c.Git("checkout", "-q", fork)
+			fork, base := c.fork(pathB, "b")
 			return map[string]string{"fork": fork, "base": base, "head": c.Commit(pathB+"/x", "c")}
 		}, `
 merge bases: fork
@@ -145,20 +137,14 @@ lands: [A docs] [D docs/x] [D docs/y]
 commit head: [A docs] [D docs/x]
 `},
 		{"merging the base into the branch is no tampering", func(c *clone) map[string]string {
-			fork := c.Commit(pathA, "a")
-			first := c.Commit(pathB, "b")
-			c.Git("checkout", "-q", fork)
+			fork, first := c.fork(pathB, "b")
 			own := c.Commit(pathC, "c")
-			c.Date++
-			c.Git("merge", "-q", "--no-ff", "-m", "m", first)
-			merge := c.Git("rev-parse", "HEAD")
+			merge := c.merge(first)
 			c.Git("checkout", "-q", "main")
 			base := c.Commit("implementations/d.json", "d")
 			c.Git("checkout", "-q", merge)
-			c.Date++
-			c.Git("merge", "-q", "--no-ff", "-m", "m", base)
 			return map[string]string{"fork": fork, "base": base, "own": own, "merge": merge,
-				"head": c.Git("rev-parse", "HEAD")}
+				"head": c.merge(base)}
 		}, `
 merge bases: base
 view base..head: [A implementations/c.json]
@@ -168,9 +154,7 @@ commit merge:
 commit head:
 `},
 		{"a merge that smuggles", func(c *clone) map[string]string {
-			fork := c.Commit(pathA, "a")
-			base := c.Commit(pathB, "b")
-			c.Git("checkout", "-q", fork)
+			fork, base := c.fork(pathB, "b")
 			own := c.Commit(pathC, "c")
 			c.Git("merge", "-q", "--no-ff", "--no-commit", base)
 			c.Write(pathA, "tampered")
@@ -183,9 +167,7 @@ commit own: [A implementations/c.json]
 commit head: [M implementations/a.json]
 `},
 		{"a merge that smuggles, and a commit that restores", func(c *clone) map[string]string {
-			fork := c.Commit(pathA, "a")
-			base := c.Commit(pathB, "b")
-			c.Git("checkout", "-q", fork)
+			fork, base := c.fork(pathB, "b")
 			own := c.Commit(pathC, "c")
 			c.Git("merge", "-q", "--no-ff", "--no-commit", base)
 			c.Write(pathA, "tampered")
@@ -201,14 +183,10 @@ commit merge: [M implementations/a.json]
 commit head: [M implementations/a.json]
 `},
 		{"the forge's merge ref", func(c *clone) map[string]string {
-			fork := c.Commit(pathA, "a")
-			base := c.Commit(pathB, "b")
-			c.Git("checkout", "-q", fork)
+			fork, base := c.fork(pathB, "b")
 			side := c.Commit(pathC, "c")
 			c.Git("checkout", "-q", base)
-			c.Date++
-			c.Git("merge", "-q", "--no-ff", "-m", "m", side)
-			return map[string]string{"fork": fork, "base": base, "side": side, "head": c.Git("rev-parse", "HEAD")}
+			return map[string]string{"fork": fork, "base": base, "side": side, "head": c.merge(side)}
 		}, `
 merge bases: base
 view base..head: [A implementations/c.json]
@@ -218,13 +196,10 @@ commit side: [A implementations/c.json]
 commit head:
 `},
 		{"the forge's merge ref, and base moved on since", func(c *clone) map[string]string {
-			fork := c.Commit(pathA, "a")
-			old := c.Commit(pathB, "b")
-			c.Git("checkout", "-q", fork)
+			fork, old := c.fork(pathB, "b")
 			side := c.Commit(pathC, "c")
 			c.Git("checkout", "-q", old)
-			c.Git("merge", "-q", "--no-ff", "-m", "m", side)
-			head := c.Git("rev-parse", "HEAD")
+			head := c.merge(side)
 			c.Git("checkout", "-q", "main")
 			return map[string]string{"fork": fork, "old": old, "side": side, "head": head,
 				"base": c.Commit("README.md", "r")}
@@ -306,13 +281,9 @@ commit head:
 			c.Git("checkout", "-q", "--detach", root)
 			two := c.Commit(pathB, "b")
 			c.Git("checkout", "-q", "-f", "--detach", one)
-			c.Date++
-			c.Git("merge", "-q", "-m", "m", two)
-			base := c.Git("rev-parse", "HEAD")
+			base := c.merge(two)
 			c.Git("checkout", "-q", "--detach", two)
-			c.Date++
-			c.Git("merge", "-q", "-m", "m", one)
-			merge := c.Git("rev-parse", "HEAD")
+			merge := c.merge(one)
 			return map[string]string{"one": one, "two": two, "base": base, "merge": merge, "head": c.Commit(pathC, "c")}
 		}, `
 merge bases: BASES
@@ -350,6 +321,21 @@ commit head: [A implementations/c.json]
 			checkResult(t, g)
 		})
 	}
+}
+
+// fork commits a file, and then others on main, and checks out the first commit.
+func (c *clone) fork(files ...string) (fork, base string) {
+	fork = c.Commit(pathA, "a")
+	base = c.Commit(files...)
+	c.Git("checkout", "-q", fork)
+	return fork, base
+}
+
+// merge merges a commit into what is checked out.
+func (c *clone) merge(commit string) string {
+	c.Date++
+	c.Git("merge", "-q", "--no-ff", "-m", "m", commit)
+	return c.Git("rev-parse", "HEAD")
 }
 
 // checkResult compares Result with Changes: the base tree with the changes is the result.
