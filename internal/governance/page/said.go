@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 
 	"github.com/yuin/goldmark/ast"
@@ -31,7 +32,10 @@ func NewForm(words string, within bool) *Form {
 		gap, before = `[\s-]`, `(?:^|[.,;:!]\s+)`
 	}
 	phrase := strings.ReplaceAll(words, " ", gap)
-	return &Form{words, plain.Pattern(`(?i)\b` + phrase + `\b`), plain.Pattern(`(?im)` + before + leading + phrase + `\b`)}
+	pattern := func(text string) func() *regexp.Regexp {
+		return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })
+	}
+	return &Form{words, pattern(`(?i)\b` + phrase + `\b`), pattern(`(?im)` + before + leading + phrase + `\b`)}
 }
 
 // leading matches the marks that do not count at the start of a line.
