@@ -32,13 +32,8 @@ type file struct {
 	root      *schema
 	named     bool               // references can find it by its identifiers
 	resources []*schema          // the root and each schema below that has an $id
-	dynamic   []dynamicAnchor    // those that have a dynamic anchor, with its name
+	dynamic   []*schema          // those that have a dynamic anchor
 	loose     map[string]*schema // what references lead to below unknown keywords, by pointer
-}
-
-type dynamicAnchor struct {
-	schema *schema
-	name   string
 }
 
 // NewTree reads texts by their paths in the tree. References find the published texts by $id and all texts by path.
@@ -113,8 +108,9 @@ func (t *Tree) name(f *file, ids map[string][]*schema) {
 	for _, s := range f.resources {
 		ids[s.id] = append(ids[s.id], s)
 	}
-	for _, a := range f.dynamic {
-		t.dynamic[a.name] = append(t.dynamic[a.name], a.schema)
+	for _, s := range f.dynamic {
+		name := s.object()["$dynamicAnchor"].(string)
+		t.dynamic[name] = append(t.dynamic[name], s)
 	}
 }
 
@@ -332,7 +328,7 @@ func (f *file) index(s *schema) {
 		if name, ok := object[keyword].(string); ok {
 			s.resource.anchors[name] = s
 			if keyword == "$dynamicAnchor" {
-				f.dynamic = append(f.dynamic, dynamicAnchor{s, name})
+				f.dynamic = append(f.dynamic, s)
 			}
 		}
 	}
