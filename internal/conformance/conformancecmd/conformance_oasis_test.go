@@ -13,8 +13,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/clitest"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/dnstest"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/webtest"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
@@ -292,6 +294,21 @@ func TestProviderUsage(t *testing.T) {
 		!strings.Contains(said,
 			"no such file") {
 		t.Errorf("an empty directory: exit status %d, %s", code, said)
+	}
+}
+
+// A resolver that denies every name says nothing about the provider.
+func TestProviderResolverDeniesAll(t *testing.T) {
+	dnstest.Use(t, nil)
+	args := append(greenhouse(t), "--url", "https://p.example", "--retry-wait", "1ms")
+	if rep, code, _ := provider(t, args...); code != 3 ||
+		!slices.Contains(codesOf(rep), "endpoint resolver-denies-all inconclusive") {
+		t.Errorf("exit status %d, %q", code, codesOf(rep))
+	}
+	dnstest.Use(t, map[string][]string{evidence.Control: {"192.0.2.1"}})
+	if rep, code, _ := provider(t, args...); code != 1 ||
+		!slices.Contains(codesOf(rep), "endpoint no-such-host error") {
+		t.Errorf("the control is known: exit status %d, %q", code, codesOf(rep))
 	}
 }
 

@@ -129,7 +129,7 @@ func (o *oasisProvider) judge(ctx context.Context, sys frame.IO) (*conformance, 
 		}
 		defer stop()
 		found.source = src
-		in = oasis.Asked(contract, found.source.Observe(ctx, request), o.tier)
+		in = oasis.Asked(contract, evidence.Ask(ctx, found.source, request), o.tier)
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}

@@ -90,7 +90,7 @@ func Asked(c *Contract, o evidence.Observation, tier int) *Input {
 // ours reports whether a code says that this program, and not the provider, is why there is no answer.
 func ours(code string) bool {
 	return slices.Contains([]string{evidence.CodeBudget, evidence.CodeNotRecorded, evidence.CodeResolver,
-		evidence.CodeTotal}, code)
+		evidence.CodeDeniesAll, evidence.CodeTotal}, code)
 }
 
 // Unasked returns the input of an endpoint that was not asked, and why.
@@ -170,7 +170,7 @@ func asking() []strict.Code {
 		return !slices.Contains([]string{evidence.CodeHTTPStatus, evidence.CodeTimeout, evidence.CodeBudget,
 			evidence.CodeConnect, evidence.CodeResolver, evidence.CodeNoHost, evidence.CodeTLS, evidence.CodeForbidden,
 			evidence.CodeScheme, evidence.CodeURL, evidence.CodeTooLarge, evidence.CodeRedirects, evidence.CodeEncoding,
-			evidence.CodeProtocol, evidence.CodeTotal, evidence.CodeNotRecorded}, c.ID)
+			evidence.CodeProtocol, evidence.CodeTotal, evidence.CodeNotRecorded, evidence.CodeDeniesAll}, c.ID)
 	})
 }
 
