@@ -17,7 +17,7 @@ func NextCommit(ctx context.Context, repo *registry.Repository, c *choose.Chosen
 		return func() {}, nil
 	}
 	clone := usergit.Clone{Root: repo.Store().Worktree(), GitDir: repo.Store().GitDir(),
-		Objects: repo.Store().ObjectDir()}
+		CommonDir: repo.Store().CommonDir()}
 	if clone.Root == "" {
 		return func() {}, remedy.Errorf("name a commit with --head, or use a clone with a work tree",
 			"looking for a work tree: the clone is bare")

@@ -203,8 +203,9 @@ func TestOtherFiles(t *testing.T) {
 		"\xfe\xff" + utf16(0, 1): UTF16,
 		utf16(1, 0):              UTF16,
 		utf16(0, 1):              UTF16,
-		"version 1":              `"version" has no quotes; expected names and texts in "`,
-		"\xff\xff{}":             "byte 0xff is not valid UTF-8; JSON is UTF-8 throughout",
+		"\xff\xfe\x00\x00{\x00\x00\x00}\x00\x00\x00": "byte 0xff is not valid UTF-8; JSON is UTF-8 throughout",
+		"version 1":  `"version" has no quotes; expected names and texts in "`,
+		"\xff\xff{}": "byte 0xff is not valid UTF-8; JSON is UTF-8 throughout",
 		`{"version https://git-lfs.github.com/spec/v1": "\u0000"}`: "",
 	} {
 		_, err := Parse("x", []byte(text), RegistryFile)

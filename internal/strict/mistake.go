@@ -75,7 +75,7 @@ func isPointer(data []byte) bool {
 
 // isUTF16 reports whether a text is UTF-16, with a byte order mark or without: JSON begins with an ASCII character.
 func isUTF16(data []byte) bool {
-	if len(data) < 2 || len(data)%2 != 0 {
+	if len(data) < 2 || len(data)%2 != 0 || bytes.HasPrefix(data[2:], []byte{0, 0}) { // two zeros: UTF-32
 		return false
 	}
 	a, b := data[0], data[1]

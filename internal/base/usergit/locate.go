@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -69,7 +70,10 @@ func IgnoredBelow(ctx context.Context, root string, directories ...string) ([]Pa
 	if err != nil || len(out) == 0 {
 		return nil, err
 	}
-	return Ignored(ctx, root, strings.Split(strings.TrimSuffix(string(out), "\x00"), "\x00")...)
+	files := slices.DeleteFunc(strings.Split(string(out), "\x00"), func(path string) bool {
+		return path == "" || strings.HasSuffix(path, "/") // a repository has no record
+	})
+	return Ignored(ctx, root, files...)
 }
 
 // Ignored returns the patterns by which git ignores paths of a work tree. A path that it tracks is not ignored.

@@ -26,10 +26,9 @@ import (
 
 // A Clone is a clone with a work tree, as the caller found it. Git must find the same.
 type Clone struct {
-	Root   string // the work tree's
-	GitDir string // of this work tree, if it is linked
-	// Objects is the directory of the clone's own objects.
-	Objects string
+	Root      string // the work tree's
+	GitDir    string // of this work tree, if it is linked
+	CommonDir string // the one that all work trees have
 }
 
 // A Tree is a tree that git wrote. The caller must call Remove.
@@ -58,7 +57,7 @@ func (c Clone) tree(ctx context.Context, flag string) (_ *Tree, err error) {
 		return nil, remedy.Errorf("conclude the merge (git commit --no-verify), then run oap-gate check",
 			"a merge is not concluded: the commit will have another parent, which %s does not see", flag)
 	}
-	if strings.ContainsAny(c.Root+c.GitDir+c.Objects, "\r\n") { // git prints, and reads, paths as lines
+	if strings.ContainsAny(c.Root+c.GitDir+c.CommonDir, "\r\n") { // git prints, and reads, paths as lines
 		return nil, remedy.Errorf("rename the directory", "the path of the clone %q contains a line end", c.Root)
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, maxTree, errors.New("it took more than 10 minutes"))
@@ -85,7 +84,7 @@ func (c Clone) tree(ctx context.Context, flag string) (_ *Tree, err error) {
 	if err := copyIndex(index, filepath.Join(t.temp, "index")); err != nil {
 		return nil, err
 	}
-	if err := writeAlternates(t.Objects, objects, c.Objects); err != nil {
+	if err := writeAlternates(t.Objects, objects, filepath.Join(c.CommonDir, "objects")); err != nil {
 		return nil, err
 	}
 	if err := noConflict(ctx, git, env); err != nil {
@@ -109,18 +108,23 @@ func (c Clone) tree(ctx context.Context, flag string) (_ *Tree, err error) {
 
 // same checks that git reads this clone, and returns the files of the index and the directory of the objects.
 func (c Clone) same(ctx context.Context, git program) (index, objects string, err error) {
-	out, err := git.run(ctx, nil, "rev-parse", "--absolute-git-dir", "--show-toplevel", "--git-path", "index",
-		"--git-path", "objects")
+	out, err := git.run(ctx, nil, "rev-parse", "--absolute-git-dir", "--show-toplevel", "--git-common-dir",
+		"--git-path", "index", "--git-path", "objects")
 	if err != nil {
 		return "", "", err
 	}
 	lines := strings.Split(strings.TrimSuffix(string(out), "\n"), "\n")
-	if len(lines) != 4 || !filepath.IsAbs(lines[0]) {
+	if len(lines) != 5 || !filepath.IsAbs(lines[0]) {
 		return "", "", git.notGit("rev-parse", out)
 	}
-	for i, own := range []string{c.GitDir, c.Root} {
+	for i, path := range lines {
+		if !filepath.IsAbs(path) {
+			lines[i] = filepath.Join(c.Root, path)
+		}
+	}
+	for i, own := range []string{c.GitDir, c.Root, c.CommonDir} {
 		if !SameFile(own, lines[i]) {
-			setting := []string{"GIT_DIR", "GIT_WORK_TREE"}[i]
+			setting := []string{"GIT_DIR", "GIT_WORK_TREE", "GIT_COMMON_DIR"}[i]
 			fix := "env -u " + setting + " oap-gate …"
 			if os.Getenv(setting) == "" {
 				setting, fix = "core.worktree", "git config --unset core.worktree"
@@ -128,12 +132,7 @@ func (c Clone) same(ctx context.Context, git program) (index, objects string, er
 			return "", "", remedy.Errorf(fix, "git reads %q, and the clone has %q: %s is set", lines[i], own, setting)
 		}
 	}
-	for i, path := range lines {
-		if !filepath.IsAbs(path) {
-			lines[i] = filepath.Join(c.Root, path)
-		}
-	}
-	return lines[2], lines[3], nil
+	return lines[3], lines[4], nil
 }
 
 // SameFile reports whether two paths name one file that exists.

@@ -28,7 +28,8 @@ func world(t *testing.T) (temp string) {
 }
 
 func cloneOf(dir string) Clone {
-	return Clone{Root: dir, GitDir: filepath.Join(dir, ".git"), Objects: filepath.Join(dir, ".git", "objects")}
+	git := filepath.Join(dir, ".git")
+	return Clone{Root: dir, GitDir: git, CommonDir: git}
 }
 
 // asGit returns the tree that git itself makes of a clone, in a copy of it.
@@ -144,6 +145,10 @@ func TestRefusals(t *testing.T) {
 			other := gittest.New(t)
 			t.Setenv("GIT_DIR", filepath.Join(other.Dir, ".git"))
 		}, "GIT_DIR is set"},
+		{"the settings of another clone by GIT_COMMON_DIR", func(t *testing.T, c *gittest.Clone) {
+			other := gittest.New(t)
+			t.Setenv("GIT_COMMON_DIR", filepath.Join(other.Dir, ".git"))
+		}, "GIT_COMMON_DIR is set"},
 		{"another work tree by GIT_WORK_TREE", func(t *testing.T, c *gittest.Clone) {
 			t.Setenv("GIT_WORK_TREE", t.TempDir())
 		}, "GIT_WORK_TREE is set"},
@@ -250,6 +255,7 @@ func TestIgnored(t *testing.T) {
 		}
 	}
 	c.Write("d/new", "")
+	c.Git("init", "-q", "d/inner.pem") // a repository: git add -f would not add its files
 	c.Write("d/was.pem", "")
 	c.Git("add", "-f", "d/was.pem")
 	c.Commit()

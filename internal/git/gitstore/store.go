@@ -96,7 +96,7 @@ func (s *Store) AddObjects(dirs ...string) (err error) {
 	s.further = append(s.further, dirs...)
 	s.dirs, s.missing, err = objectDirs(filepath.Join(s.commonDir, "objects"), s.further...)
 	if err != nil {
-		return wrap(err, "reading object directories of", s.gitDir, "")
+		return wrap(err, "reading object directories of", s.gitDir, "name fewer in GIT_ALTERNATE_OBJECT_DIRECTORIES")
 	}
 	return s.rescan(s.packs.Load())
 }
