@@ -104,20 +104,7 @@ func (o Outcome) Verdict() (Verdict, error) {
 	case !o.Passed && o.Verified == "" && len(o.Findings) == 0:
 		return Errored, ErrUnsaid
 	}
-	for _, f := range o.Findings {
-		switch f.Severity {
-		case Notice:
-		case Warning:
-			if v == Passed || v == Skipped {
-				v = Warned
-			}
-		case Doubt:
-			v = Inconclusive
-		default:
-			return Failed, nil
-		}
-	}
-	return v, nil
+	return worst(v, o.Findings), nil
 }
 
 // maxText is how many characters of a path, a message or a fix are in a report.

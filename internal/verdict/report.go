@@ -336,23 +336,25 @@ func (r *Result) Join(o Result) {
 }
 
 // Worst returns the verdict that the findings require by themselves. No honest Result is better.
-func (r *Result) Worst() Verdict {
-	worst := Skipped
-	for _, f := range r.Findings {
-		v := Failed
+func (r *Result) Worst() Verdict { return worst(Skipped, r.Findings) }
+
+// worst returns v, or the worse verdict that the findings require.
+func worst(v Verdict, findings []Finding) Verdict {
+	for _, f := range findings {
+		required := Failed
 		switch f.Severity {
 		case Notice:
 			continue
 		case Warning:
-			v = Warned
+			required = Warned
 		case Doubt:
-			v = Inconclusive
+			required = Inconclusive
 		}
-		if v.Worse(worst) {
-			worst = v
+		if required.Worse(v) {
+			v = required
 		}
 	}
-	return worst
+	return v
 }
 
 // Worse reports whether v weighs more than o where both are verdicts of one check on one subject.
