@@ -193,16 +193,19 @@ func (r *Repository) FolderHistory(ctx context.Context, tip, directory string, n
 	var out []PathVersion
 	number := 0
 	var dated time.Time
-	r.compareChain(ctx, directory, gitobject.ID{}, chain, batches, func(b batch) bool {
+	for b, err := range r.compareChain(ctx, directory, gitobject.ID{}, chain, batches) {
+		if err != nil {
+			return nil, err
+		}
 		for i, changes := range b.changes {
 			commit := b.commits[i]
 			number++
 			if commit.when.After(dated) {
 				dated = commit.when
 			}
-			var landed time.Time
-			if landed, err = r.firstParentTime(ctx, commit, now); err != nil {
-				return false
+			landed, err := r.firstParentTime(ctx, commit, now)
+			if err != nil {
+				return nil, err
 			}
 			v := PathVersion{Version: Version{Commit: commit.id.String(), When: landed}, Number: number, Dated: dated}
 			for _, c := range changes {
@@ -212,10 +215,8 @@ func (r *Repository) FolderHistory(ctx context.Context, tip, directory string, n
 				}
 			}
 		}
-		err = b.err
-		return err == nil
-	})
-	return out, err
+	}
+	return out, nil
 }
 
 // Dated returns the latest committer date of the first-parent commits up to tip.

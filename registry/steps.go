@@ -4,9 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
 
-	"github.com/openagentprotocol-OAP/oap-gate/internal/base/crash"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/base/ahead"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitobject"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitstore"
 )
@@ -35,38 +36,20 @@ func (r *Repository) Steps(ctx context.Context, from, to string, f func(*Step) e
 		}
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	compared := make(chan batch)
-	var crashed crash.Carrier
-	go func() {
-		defer close(compared)
-		defer crashed.Catch(nil)
-		r.compareChain(ctx, "", before.root, chain, batches, func(s batch) bool {
-			select {
-			case compared <- s:
-				return s.err == nil
-			case <-ctx.Done():
-				return false
-			}
-		})
-	}()
-	defer func() {
-		cancel()
-		for range compared { // until the goroutine has ended
-		}
-		crashed.Rethrow()
-	}()
+	defer cancel()
 	number := 0
-	for s := range compared {
-		if s.err != nil {
-			return s.err
+	for b, err := range ahead.Of(r.compareChain(ctx, "", before.root, chain, batches)) {
+		if err != nil {
+			return err
 		}
-		for i, changes := range s.changes {
-			c := s.commits[i]
+		for i, changes := range b.changes {
+			c := b.commits[i]
 			step := &Step{Commit: c.public(), Base: before, Result: r.treeOf(c), Changes: changes}
 			if number++; from == "" {
 				step.Number = number
 			}
 			if err := f(step); err != nil {
+				cancel() // the comparison of the next commits
 				return err
 			}
 			before = step.Result
@@ -83,7 +66,6 @@ func (r *Repository) EmptyTree() *Tree { return &Tree{repo: r} }
 type batch struct {
 	commits []*commit
 	changes [][]Change
-	err     error
 }
 
 // batchLimits are how many commits are compared before what they change is given on, and how many changes those
@@ -96,25 +78,26 @@ var batches = batchLimits{512, 1 << 17}
 var errKept = errors.New("the batch holds too many changes")
 
 // compareChain compares each commit with the one before, the first with the tree base. If a directory of the
-// root is given, it compares only that.
+// root is given, it compares only that. An error is yielded last, and without a batch. The sequence is for one loop.
 func (r *Repository) compareChain(ctx context.Context, only string, base gitobject.ID, chain []*commit,
-	limits batchLimits, send func(batch) bool) {
-	for length := limits.commits; len(chain) > 0; length = min(2*length, limits.commits) {
-		length = min(length, len(chain))
-		s := batch{commits: chain[:length]}
-		for {
-			var many int
-			s.changes, many, s.err = r.compareBatch(ctx, only, base, s.commits, limits.changes)
-			if s.err != errKept {
-				break
+	limits batchLimits) iter.Seq2[batch, error] {
+	return func(yield func(batch, error) bool) {
+		for length := limits.commits; len(chain) > 0; {
+			length = min(length, len(chain))
+			changes, many, err := r.compareBatch(ctx, only, base, chain[:length], limits.changes)
+			switch {
+			case err == errKept:
+				length = max(many, 1)
+				continue
+			case err != nil:
+				yield(batch{}, err)
+				return
+			case !yield(batch{chain[:length], changes}, nil):
+				return
 			}
-			length = max(many, 1)
-			s.commits = chain[:length]
+			base, chain = chain[length-1].tree, chain[length:]
+			length = min(2*length, limits.commits)
 		}
-		if !send(s) {
-			return
-		}
-		base, chain = s.commits[length-1].tree, chain[length:]
 	}
 }
 

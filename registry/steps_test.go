@@ -69,13 +69,12 @@ func sameStretches(t *testing.T, name string, r *Repository) {
 	}
 	for _, limits := range []batchLimits{batches, {1, 1000}, {7, 1 << 20}, {64, 20}} {
 		var got [][]Change
-		r.compareChain(ctx, "", r.EmptyTree().root, chain, limits, func(s batch) bool {
-			if s.err != nil || len(s.commits) != len(s.changes) {
-				t.Fatalf("%s, %v: %v", name, limits, s.err)
+		for b, err := range r.compareChain(ctx, "", r.EmptyTree().root, chain, limits) {
+			if err != nil || len(b.commits) != len(b.changes) {
+				t.Fatalf("%s, %v: %v", name, limits, err)
 			}
-			got = append(got, s.changes...)
-			return true
-		})
+			got = append(got, b.changes...)
+		}
 		if !reflect.DeepEqual(got, want) {
 			t.Errorf("%s, %v: got %v, want %v", name, limits, got, want)
 		}
