@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"slices"
 	"strings"
 	"sync"
 
@@ -114,8 +113,8 @@ func (t *Tree) File(_ context.Context, path string, max int64) ([]byte, error) {
 func (r *Repository) Blob(e Entry, max int64) ([]byte, error) { return r.blob(e.ID, max) }
 
 // Walk calls f for every path of the tree, in byte order of the paths. A directory comes only where it has no
-// entries, which Git itself never writes. More than 1,048,576 paths or 64 directories in one another are
-// ErrLimit. An error of f ends the walk and is returned.
+// entries, which Git itself never writes, and then as if its path ended in a slash. More than 1,048,576 paths or
+// 64 directories in one another are ErrLimit. An error of f ends the walk and is returned.
 func (t *Tree) Walk(f func(path string, e Entry) error) error {
 	w := walk{repo: t.repo, visit: f}
 	return w.directory("", t.root, 0)
@@ -190,8 +189,8 @@ func errPaths(path string) error {
 		"reading %.80q: %w: more than %d paths", path, ErrLimit, maxPaths)
 }
 
-// Entries returns the entries in the data directory of k, directly or deeper, README.md and .gitkeep included, in byte
-// order of the paths. If a symbolic link, a submodule or a file has the name of the directory, it is the only entry,
+// Entries returns the entries in the data directory of k, directly or deeper, README.md and .gitkeep included, in the
+// order of Walk. If a symbolic link, a submodule or a file has the name of the directory, it is the only entry,
 // under that path. If nothing has that name, there are no entries. An error is yielded last, without an entry.
 func (t *Tree) Entries(k Kind) iter.Seq2[NamedEntry, error] {
 	return func(yield func(NamedEntry, error) bool) {
@@ -207,38 +206,14 @@ func (t *Tree) Entries(k Kind) iter.Seq2[NamedEntry, error] {
 			yield(NamedEntry{path, e}, err)
 			return
 		}
-		f, err := t.repo.directory(e.ID, path)
-		if err != nil {
-			yield(NamedEntry{}, err)
-			return
-		}
-		w := walk{repo: t.repo}
-		if f.flat { // its entries are in order already, and a list of them would be larger than it
-			w.visit = func(path string, e Entry) error {
-				if !yield(NamedEntry{path, e}, nil) {
-					return errStopped
-				}
-				return nil
+		w := walk{repo: t.repo, visit: func(path string, e Entry) error {
+			if !yield(NamedEntry{path, e}, nil) {
+				return errStopped
 			}
-			if err := w.directory(path, e.ID, 1); err != nil && err != errStopped {
-				yield(NamedEntry{}, err)
-			}
-			return
-		}
-		var found []NamedEntry
-		w.visit = func(path string, e Entry) error {
-			found = append(found, NamedEntry{path, e})
 			return nil
-		}
-		if err := w.directory(path, e.ID, 1); err != nil {
+		}}
+		if err := w.directory(path, e.ID, 1); err != nil && err != errStopped {
 			yield(NamedEntry{}, err)
-			return
-		}
-		slices.SortStableFunc(found, func(a, b NamedEntry) int { return strings.Compare(a.Path, b.Path) })
-		for _, e := range found {
-			if !yield(e, nil) {
-				return
-			}
 		}
 	}
 }
