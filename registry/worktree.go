@@ -3,13 +3,11 @@ package registry
 import (
 	"context"
 	"fmt"
-	"hash"
 	"slices"
 	"strings"
 	"sync"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitobject"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitstore"
 )
 
 // AddObjects has r read the objects of further directories too, after the clone's own: those of a tree that git wrote,
@@ -44,7 +42,10 @@ func (r *Repository) TextRange(ctx context.Context, base, path string, text []by
 	if err != nil {
 		return nil, err
 	}
-	now := &Entry{Mode: ModeFile, ID: r.composed.addText(text, b.id)}
+	now := &Entry{Mode: ModeFile}
+	if now.ID, err = r.composed.addText(text, b.id); err != nil {
+		return nil, err
+	}
 	var changes []Change
 	if !SameEntry(was, now) {
 		changes = append(changes, Change{Path: path, Base: was, Head: now})
@@ -88,20 +89,26 @@ func (c *composed) blob(id gitobject.ID, limit int64) (_ []byte, found bool, err
 }
 
 // addText keeps a text that is not in the object store, and returns its id.
-func (c *composed) addText(text []byte, like gitobject.ID) gitobject.ID {
-	id := hashObject(gitobject.Blob, text, like)
+func (c *composed) addText(text []byte, like gitobject.ID) (gitobject.ID, error) {
+	id, err := gitobject.IDOf(gitobject.Blob, text, like.Size())
+	if err != nil {
+		return id, err
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.texts == nil {
 		c.texts = map[gitobject.ID][]byte{}
 	}
 	c.texts[id] = text
-	return id
+	return id, nil
 }
 
 // addDirectory keeps a directory that is spelled so in a tree object, and gives its id.
 func (c *composed) addDirectory(path string, raw []byte, like gitobject.ID) (gitobject.ID, error) {
-	id := hashObject(gitobject.Tree, raw, like)
+	id, err := gitobject.IDOf(gitobject.Tree, raw, like.Size())
+	if err != nil {
+		return id, err
+	}
 	f, err := parseDirectory(raw, like.Size())
 	if err != nil {
 		return id, malformed(id, path, err)
@@ -113,19 +120,6 @@ func (c *composed) addDirectory(path string, raw []byte, like gitobject.ID) (git
 	}
 	c.directories[id] = f
 	return id, nil
-}
-
-// hashObject returns the id of an object, by the hash function of the id like.
-func hashObject(t gitobject.Type, data []byte, like gitobject.ID) gitobject.ID {
-	h := newHash(t, int64(len(data)), like)
-	h.Write(data)
-	return gitobject.BytesID(h.Sum(nil))
-}
-
-func newHash(t gitobject.Type, size int64, like gitobject.ID) hash.Hash {
-	h := gitstore.NewHash(like.Size())
-	fmt.Fprintf(h, "%s %d\x00", t, size)
-	return h
 }
 
 // compose returns the tree with the changes applied: each path gets its Head, whatever was there before. If a file and
@@ -205,7 +199,7 @@ func (r *Repository) composeEntry(path, name string, in *directory, like gitobje
 	return Entry{ModeTree, id}, keep, err
 }
 
-func isEmptyTree(id gitobject.ID) bool { return id == hashObject(gitobject.Tree, nil, id) }
+func isEmptyTree(id gitobject.ID) bool { return gitobject.Verify(id, gitobject.Tree, nil) == nil }
 
 // spell returns the tree object of old without the edited names and with the fresh entries.
 func spell(old *directory, edited map[string][]edit, fresh []item) []byte {
