@@ -10,6 +10,8 @@ import (
 // What may become of a file of a data directory that is not a record in the base tree.
 func TestRepair(t *testing.T) {
 	const listed = "base:\n  - {listing: ada, issued: -10d}\n  - {commit: List}\n"
+	const misplaced = "base:\n  - {listing: ada, issued: -10d}\n  - {listing: eve, issued: -10d}\n" +
+		"  - {revoke: ada, path: revocations/odd.json}\npr:\n"
 	const broken = listed + "  - {write: revocations/odd.json, text: '{'}\npr:\n"
 	// A direct push breaks a listing; setting the contact again gives it the bytes that it had.
 	const broke = listed + "  - {edit: implementations/ada.json, set: {/contact: 7}}\n  - {commit: Break}\npr:\n"
@@ -114,6 +116,31 @@ pr: [{remove: revocations/odd.json}]`, Want: `
 registry: notice: revocations: not-in-force
 revocations/odd.json: error: append-only: deleted`,
 			Says: []string{`holds the hash 0ee9e6ec`}},
+		{Name: "misplaced revocation, another in between", World: misplaced + `
+  - {revoke: eve, path: revocations/odd.json}
+  - {commit: Edit}
+  - {remove: revocations/odd.json}
+  - {revoke: ada}`, Want: `
+registry: warning: append-only: squash
+revocations/odd.json: warning: append-only: governance
+registry: notice: revocations: not-in-force
+revocations/odd.json: error: append-only: commit-tampers`,
+			Says: []string{`leaves a misplaced revocation, or what replaces it, otherwise than the range does`}},
+		{Name: "misplaced revocation removed, then replaced", World: misplaced + `
+  - {remove: revocations/odd.json}
+  - {commit: Remove}
+  - {revoke: ada}`, Want: `
+registry: warning: append-only: squash
+revocations/odd.json: warning: append-only: governance
+registry: notice: revocations: not-in-force
+revocations/odd.json: error: append-only: commit-tampers`},
+		{Name: "misplaced revocation replaced, then removed", World: misplaced + `
+  - {revoke: ada}
+  - {commit: Replace}
+  - {remove: revocations/odd.json}`, Want: `
+registry: warning: append-only: squash
+revocations/odd.json: warning: append-only: governance
+registry: notice: revocations: not-in-force`},
 		{Name: "edited to what looks renewed", World: listed + `
   - write: revocations/odd.json
     text: '{"slug": "x", "tool_did": "x", "conformance_receipt_sha256": "x", "issued_at": "2026-01-01T00:00:00Z"}'

@@ -107,7 +107,10 @@ func commits(o *verdict.Outcome, s *Subject, reissued bool) error {
 		if err != nil {
 			return err
 		}
-		if p.of(head) != noRepair {
+		if is, err := s.repairedIn(c.ID, head, p); err != nil || is {
+			if err != nil {
+				return err
+			}
 			continue
 		}
 		if versions++; versions > maxVersions {
@@ -116,6 +119,8 @@ func commits(o *verdict.Outcome, s *Subject, reissued bool) error {
 		}
 		problem := ""
 		switch {
+		case p.lands:
+			problem = "leaves a misplaced revocation, or what replaces it, otherwise than the range does"
 		case !reissued:
 			problem = "changes a merged file that the range as a whole does not re-issue"
 		case head == nil:
@@ -142,6 +147,37 @@ func commits(o *verdict.Outcome, s *Subject, reissued bool) error {
 		}
 	}
 	return nil
+}
+
+// repairedIn reports whether a commit that leaves the file as that entry repairs it. What replaces a revocation must be
+// in the commit or in the base tree, and the commit leave the file as the range does: any other content would revoke
+// permanently, once rebase-merged.
+func (s *Subject) repairedIn(commit string, head *registry.Entry, p *outlook) (bool, error) {
+	if is := p.of(head); is != replacement {
+		return is != noRepair, nil
+	}
+	if !registry.SameEntry(head, s.Change.Head) {
+		return false, nil
+	}
+	tree, err := s.Run.Repo.Tree(s.Run.Context, commit)
+	if err != nil {
+		return false, err
+	}
+	for _, path := range p.needs {
+		lands, err := s.Run.Range.Result.Leaf(path)
+		if err != nil {
+			return false, err
+		}
+		here, err := tree.Leaf(path)
+		if err != nil {
+			return false, err
+		}
+		stood, err := s.Run.Range.Base.Leaf(path)
+		if err != nil || !registry.SameEntry(here, lands) && !registry.SameEntry(stood, lands) {
+			return false, err
+		}
+	}
+	return true, nil
 }
 
 func tooManyVersions(o *verdict.Outcome, s *Subject) {
