@@ -58,6 +58,18 @@ func TestWorktree(t *testing.T) {
 			c.Write("b", "text\n")
 		},
 		"a split index": func(c *gittest.Clone) { c.Git("update-index", "--split-index"); c.Write("a", "2") },
+		"a setting for split indexes": func(c *gittest.Clone) {
+			c.Config("core.splitIndex", "true")
+			c.Write("a", "2")
+		},
+		"a hook and a monitor": func(c *gittest.Clone) {
+			for _, name := range []string{"post-index-change", "monitor"} {
+				c.Write(".git/hooks/"+name, "#!/bin/sh\n: >'"+c.Dir+"/.git/ran'\nexit 1\n")
+				must.OK(c.T, os.Chmod(filepath.Join(c.Dir, ".git/hooks", name), 0o755))
+			}
+			c.Config("core.fsmonitor", c.Dir+"/.git/hooks/monitor")
+			c.Write("a", "2")
+		},
 		"no index": func(c *gittest.Clone) {
 			must.OK(c.T, os.Remove(filepath.Join(c.Dir, ".git", "index")))
 		},
@@ -72,11 +84,15 @@ func TestWorktree(t *testing.T) {
 			c := gittest.New(t)
 			c.Commit("a", "1")
 			edit(c)
+			before := content(t, c.Dir)
 			tree := must.Get(cloneOf(c.Dir).Worktree(t.Context()))(t)
+			staged, err := cloneOf(c.Dir).Index(t.Context())
+			if content(t, c.Dir) != before {
+				t.Error("the clone is not as it was")
+			}
 			if want := asGit(t, c); tree.ID != want {
 				t.Errorf("tree %s, git makes %s", tree.ID, want)
 			}
-			staged, err := cloneOf(c.Dir).Index(t.Context())
 			if want := c.Git("write-tree"); err != nil || staged.ID != want {
 				t.Errorf("tree of the index %v, %v; git makes %s", staged, err, want)
 			}
@@ -86,6 +102,19 @@ func TestWorktree(t *testing.T) {
 			empty(t, temp)
 		})
 	}
+}
+
+// content returns the names and the bytes of the files in a directory.
+func content(t *testing.T, dir string) string {
+	t.Helper()
+	var text strings.Builder
+	must.OK(t, filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
+		if err == nil && d.Type().IsRegular() {
+			fmt.Fprintf(&text, "%s\n%q\n", path, must.Read(t, path))
+		}
+		return err
+	}))
+	return text.String()
 }
 
 func empty(t *testing.T, dir string) {
@@ -188,6 +217,17 @@ func TestRefusals(t *testing.T) {
 			}
 			empty(t, temp)
 		})
+	}
+}
+
+func TestLineEndInPath(t *testing.T) {
+	world(t)
+	dir := filepath.Join(t.TempDir(), "a\nb")
+	must.OK(t, os.Mkdir(dir, 0o755))
+	c := gittest.At(t, dir)
+	c.Git("init", "-q")
+	if _, err := cloneOf(dir).Index(t.Context()); err == nil || !strings.Contains(err.Error(), "contains a line end") {
+		t.Errorf("error %v", err)
 	}
 }
 
