@@ -87,6 +87,10 @@ func Ignored(ctx context.Context, root string, paths ...string) ([]Pattern, erro
 		input.WriteString("./" + path + "\x00") // a colon begins a pathspec
 	}
 	git.input = strings.NewReader(input.String())
+	git.environ = slices.DeleteFunc(git.environ, func(v string) bool { // the clone is the one around root
+		name, _, _ := strings.Cut(v, "=")
+		return name == "GIT_DIR" || name == "GIT_COMMON_DIR" || name == "GIT_WORK_TREE"
+	})
 	out, err := git.run(ctx, nil, "check-ignore", "-v", "-z", "--stdin")
 	if e, ok := errors.AsType[interface {
 		error

@@ -238,6 +238,7 @@ func noConflict(ctx context.Context, git program, env []string) error {
 // A program is git, where it runs, and what it reads.
 type program struct {
 	path, dir string
+	environ   []string
 	input     io.Reader // nil: nothing
 }
 
@@ -251,7 +252,7 @@ func find(dir string) (program, error) {
 	if err != nil {
 		return program{}, fmt.Errorf("finding git: %w", err)
 	}
-	return program{path: path, dir: dir}, nil
+	return program{path: path, dir: dir, environ: os.Environ()}, nil
 }
 
 func (p program) notGit(command string, out []byte) error {
@@ -275,7 +276,7 @@ var settings = []string{"-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev
 func (p program) run(ctx context.Context, env []string, args ...string) ([]byte, error) {
 	c := exec.CommandContext(ctx, p.path, append(slices.Clone(settings), args...)...)
 	c.Dir = p.dir
-	c.Env = slices.Concat(os.Environ(), []string{"GIT_OPTIONAL_LOCKS=0", "GIT_TERMINAL_PROMPT=0", "GIT_PAGER=cat",
+	c.Env = slices.Concat(p.environ, []string{"GIT_OPTIONAL_LOCKS=0", "GIT_TERMINAL_PROMPT=0", "GIT_PAGER=cat",
 		"GIT_NO_LAZY_FETCH=1", "GIT_ALLOW_PROTOCOL=none"}, env)
 	out, messages := head{}, tail{}
 	c.Stdin, c.Stdout, c.Stderr = p.input, &out, &messages

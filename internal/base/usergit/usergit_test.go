@@ -305,6 +305,15 @@ func TestIgnored(t *testing.T) {
 		!slices.Equal(got, want) {
 		t.Errorf("below d: %v, %v; want %v", got, err, want)
 	}
+	other := gittest.New(t)
+	other.Write(".git/info/exclude", "b\n")
+	for _, name := range []string{"GIT_DIR", "GIT_COMMON_DIR", "GIT_WORK_TREE"} {
+		t.Setenv(name, filepath.Join(other.Dir, ".git"))
+		if l, err := Locate(filepath.Join(c.Dir, "b")); err != nil || l.Ignored {
+			t.Errorf("with %s of another clone: %+v, %v", name, l, err)
+		}
+		must.OK(t, os.Unsetenv(name))
+	}
 	t.Setenv("PATH", "")
 	if l, err := Locate(filepath.Join(c.Dir, "a.pem")); err == nil || l.Ignored || l.Root == "" {
 		t.Errorf("without git: %+v, %v", l, err)
