@@ -159,9 +159,12 @@ func (s *Subject) repairedIn(commit string, head *registry.Entry, p *outlook) (b
 	if !registry.SameEntry(head, s.Change.Head) {
 		return false, nil
 	}
-	tree, err := s.Run.Repo.Tree(s.Run.Context, commit)
-	if err != nil {
-		return false, err
+	tree := s.Run.Range.Head
+	if commit != tree.Commit() { // else it may be the files on disk
+		var err error
+		if tree, err = s.Run.Repo.Tree(s.Run.Context, commit); err != nil {
+			return false, err
+		}
 	}
 	for _, path := range p.needs {
 		lands, err := s.Run.Range.Result.Leaf(path)
