@@ -143,6 +143,16 @@ func TestMisuse(t *testing.T) {
 			t.Errorf("%v; fix: %s; expected %s", err, gate.Fix(err), fix)
 		}
 	}
+	// Done to the letter, two of the fixes lead to a report: the repository is the same, or open again.
+	again := must.Get(registry.Open(w.Repo.Dir))(t)
+	defer again.Close()
+	served := must.Get(gate.Local(w.Now, sites(t, w, "ada")))(t)
+	for _, r := range []*registry.Repository{repo, again} {
+		rep, err := gate.Audit(t.Context(), r, "main", served, gate.Options{})
+		if err != nil || rep.Verdict != gate.Passed {
+			t.Errorf("after the fix: %+v, %v", rep, err)
+		}
+	}
 	none := gate.Options{Only: []string{"schema"}, Skip: []string{"schema"}}
 	_, err = gate.Check(t.Context(), repo, "", "", offline, none)
 	if err == nil || err.Error() != "Options.Only and Options.Skip leave no check to run" {

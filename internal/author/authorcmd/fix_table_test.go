@@ -426,6 +426,8 @@ func setNovaTLS(m webtest.TLSMode) func(*testing.T, *fixture.World, []string) []
 	return func(t *testing.T, w *fixture.World, _ []string) []string { novaTLS(m)(t, w); return nil }
 }
 
+// commandTable has what one command prints on a line of its own. What a mirror refused, what .gitignore hides and what
+// new prints in a fork are tried by TestMirrorRefusesRecords, worktree.txtar and first_day.txtar.
 var commandTable = []commandRow{
 	{name: "new of a DID with a port", args: inClone("new", "nova", "did:web:nova.example%3A8443"), status: 1,
 		fix: `^use a did:web without a port; the listing schema does not allow one$`,
@@ -542,6 +544,28 @@ var commandTable = []commandRow{
 		fix:  `^name a clone with (--registry) DIR$`,
 		apply: func(_ *testing.T, w *fixture.World, groups []string) []string {
 			return append(onWeb("verify", "https://nova.example")(w), groups[1], w.Repo.Dir)
+		}},
+	{name: "L4 with a proof", world: highWorld, status: 3,
+		set: func(t *testing.T, w *fixture.World) {
+			must.Get(clitest.WriteLog(w.Repo.Dir, filepath.Join(w.Dir, "log"), w.Now))(t)
+			if status, said := ran(nil, "prove", "nova", "--repo", w.Repo.Dir, "--log", filepath.Join(w.Dir, "log"),
+				"--out", filepath.Join(w.Dir, "proof"), "--at", w.Now.Format(time.RFC3339)); status != 0 {
+				t.Fatalf("exit status %d\n%s", status, said)
+			}
+		},
+		args: func(w *fixture.World) []string {
+			return append(onWeb("verify", "https://nova.example")(w), "--proof", filepath.Join(w.Dir, "proof"),
+				"--witness-policy", filepath.Join(w.Dir, "log", "policy"))
+		},
+		text: `undecided: .*: name a clone with --registry DIR\n`,
+		fix:  `^name a clone with (--registry) DIR$`,
+		apply: func(t *testing.T, w *fixture.World, groups []string) []string {
+			clone := append(onWeb("verify", "https://nova.example")(w), groups[1], w.Repo.Dir)
+			status, said := ran(nil, append(slices.Clone(clone), "--proof", filepath.Join(w.Dir, "proof"))...)
+			if status != 2 || !strings.Contains(said, "fix: leave --proof out\n") {
+				t.Errorf("a clone and a proof: exit status %d\n%s", status, said)
+			}
+			return clone
 		}},
 	{name: "new of an unsigned Receipt", args: inClone("new", "nova", "https://nova.example"), status: 1, set: unsigned,
 		fix: `^(oap-gate sign) FILE --key KEY, then publish it$`, apply: signAndPublish},

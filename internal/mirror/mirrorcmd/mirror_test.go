@@ -557,7 +557,8 @@ func TestMirrorRefusesRecords(t *testing.T) {
 		t.Errorf("verify: %s", out)
 	}
 	m.world.Web.Page(receipt, honest)
-	if out := verify(); !strings.Contains(out, "[mirror-refused]") || strings.Contains(out, "not-anchored") ||
+	if out := verify(); !strings.Contains(out, "the mirror refused implementations/eve.json in its run of 2026-") ||
+		!strings.Contains(out, "[mirror-refused]") || strings.Contains(out, "not-anchored") ||
 		!strings.Contains(out, "ok    revocation         no revocation in force names it\n") {
 		t.Errorf("verify: %s", out)
 	}
@@ -572,6 +573,14 @@ func TestMirrorRefusesRecords(t *testing.T) {
 	ends(t, cmd)
 	if !bytes.Equal(before, must.Read(t, filepath.Join(m.dir, "report.json"))) {
 		t.Error("a run that was interrupted changed the report")
+	}
+	// The report says what to mend; it is served again, and the operator's next run counts the listing.
+	if !strings.Contains(string(before), `"fix":`) {
+		t.Errorf("the report names no fix: %s", before)
+	}
+	m.run(0, first)
+	if out := list() + verify(); strings.Contains(out, "refused") || !strings.Contains(out, "ok    registry-anchor ") {
+		t.Errorf("after the fix: %s", out)
 	}
 }
 
