@@ -57,12 +57,6 @@ func (r *Repository) TextRange(ctx context.Context, base, path string, text []by
 	return r.between(ctx, b, b, &Tree{repo: r, root: root})
 }
 
-// InData reports whether a path is in a data directory, in any case of letters.
-func InData(path string) bool {
-	first, _, below := strings.Cut(path, "/")
-	return below && slices.ContainsFunc(DataKinds, func(k Kind) bool { return strings.EqualFold(first, k.Directory()) })
-}
-
 // composed holds the objects that no commit holds yet: directories as they would be once a range has landed, and new
 // texts of files. They have the ids that Git would give them, so that comparing and reading trees needs no second way.
 type composed struct {

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/atomicfile"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
@@ -51,7 +53,7 @@ func writeFile(path string, text []byte) error {
 	switch outside := "name a file outside of it"; {
 	case at.InGit:
 		return remedy.Errorf(outside, "%s lies in the Git directory of the Git work tree %s", path, at.Root)
-	case registry.InData(at.Path):
+	case inData(at.Path):
 		return remedy.Errorf(outside, "%s lies in a data directory of the Git work tree %s", path, at.Root)
 	case err != nil:
 		return remedy.Errorf(outside,
@@ -69,6 +71,13 @@ func writeFile(path string, text []byte) error {
 		return fmt.Errorf("writing the key: %w", err)
 	}
 	return nil
+}
+
+// inData reports whether a path is in a data directory of a registry, in any case of letters.
+func inData(path string) bool {
+	first, _, below := strings.Cut(path, "/")
+	return below && slices.ContainsFunc(registry.DataKinds,
+		func(k registry.Kind) bool { return strings.EqualFold(first, k.Directory()) })
 }
 
 // pem returns one line of base64 in its frame. The encoder of encoding/pem would leave copies in memory.
