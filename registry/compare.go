@@ -358,9 +358,6 @@ func (r *Repository) directory(id gitobject.ID, path string) (*directory, error)
 	if id.IsZero() {
 		return nothing, nil
 	}
-	if f := r.composed.directory(id); f != nil {
-		return f, nil
-	}
 	if f := r.directories.get(id); f != nil {
 		return f, nil
 	}

@@ -193,6 +193,6 @@ func flat(t *testing.T, r *Repository, files map[string]byte) gitobject.ID {
 		raw = fmt.Appendf(raw, "100644 %s\x00", name)
 		raw = append(raw, strings.Repeat(string(files[name]), 20)...)
 	}
-	id := must.Get(r.composed.addDirectory("", raw, gitobject.BytesID(make([]byte, 20))))(t)
+	id := must.Get(r.composed.add(object{gitobject.Tree, raw}, gitobject.BytesID(make([]byte, 20))))(t)
 	return id
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitobject"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 )
 
@@ -106,7 +107,7 @@ func FuzzDirectory(f *testing.F) {
 				t.Errorf("%q is spelled again as %q", raw, again)
 			}
 		}
-		b := must.Get(r.composed.addDirectory("", base, id(absent)))(t)
+		b := must.Get(r.composed.add(object{gitobject.Tree, base}, id(absent)))(t)
 		if changes, err := r.compare(ctx, b, b); err != nil || len(changes) > 0 {
 			t.Errorf("a directory differs from itself: %v, %v", changes, err)
 		}

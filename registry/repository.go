@@ -217,8 +217,11 @@ func errShallow(c *commit) error {
 		"this clone is shallow: reading the parents of commit %s: %w", c.id, gitstore.ErrShallow)
 }
 
-// object reads an object of one type, of at most limit bytes.
+// object reads an object of one type, of at most limit bytes, which may be one that is only in memory.
 func (r *Repository) object(id gitobject.ID, want gitobject.Type, limit int64) ([]byte, error) {
+	if o, found := r.composed.get(id); found && o.kind == want {
+		return o.data, gitobject.Within(int64(len(o.data)), limit)
+	}
 	return readObject(r.store, id, want, limit)
 }
 
@@ -241,11 +244,8 @@ func errWrongType(id gitobject.ID, got, want gitobject.Type) error {
 		"reading object %s: %w: it is a %s; expected a %s", id, errOtherType, got, want)
 }
 
-// blob reads a file's content from the object store, or a text that is only in memory.
+// blob reads a file's content.
 func (r *Repository) blob(id gitobject.ID, limit int64) ([]byte, error) {
-	if text, ok, err := r.composed.blob(id, limit); ok {
-		return text, err
-	}
 	if text, ok := r.texts.take(id); ok {
 		return text, nil
 	}

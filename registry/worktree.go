@@ -43,7 +43,7 @@ func (r *Repository) TextRange(ctx context.Context, base, path string, text []by
 		return nil, err
 	}
 	now := &Entry{Mode: ModeFile}
-	if now.ID, err = r.composed.addText(text, b.id); err != nil {
+	if now.ID, err = r.composed.add(object{gitobject.Blob, text}, b.id); err != nil {
 		return nil, err
 	}
 	var changes []Change
@@ -60,59 +60,34 @@ func (r *Repository) TextRange(ctx context.Context, base, path string, text []by
 // composed holds the objects that no commit holds yet: directories as they would be once a range has landed, and new
 // texts of files. They have the ids that Git would give them, so that comparing and reading trees needs no second way.
 type composed struct {
-	mu          sync.RWMutex
-	directories map[gitobject.ID]*directory
-	texts       map[gitobject.ID][]byte // files that are not in the object store
+	mu      sync.RWMutex
+	objects map[gitobject.ID]object
 }
 
-func (c *composed) directory(id gitobject.ID) *directory {
+type object struct {
+	kind gitobject.Type
+	data []byte
+}
+
+func (c *composed) get(id gitobject.ID) (object, bool) {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
-	return c.directories[id]
+	o, found := c.objects[id]
+	return o, found
 }
 
-// blob reads a file that no commit holds yet, of at most limit bytes. It reports false for any other.
-func (c *composed) blob(id gitobject.ID, limit int64) (_ []byte, found bool, err error) {
-	c.mu.RLock()
-	text, found := c.texts[id]
-	c.mu.RUnlock()
-	if int64(len(text)) > limit {
-		return nil, true, gitobject.ErrTooLarge
-	}
-	return text, found, nil
-}
-
-// addText keeps a text that is not in the object store, and returns its id.
-func (c *composed) addText(text []byte, like gitobject.ID) (gitobject.ID, error) {
-	id, err := gitobject.IDOf(gitobject.Blob, text, like.Size())
+// add keeps an object, and returns its id, by the hash function of the id like.
+func (c *composed) add(o object, like gitobject.ID) (gitobject.ID, error) {
+	id, err := gitobject.IDOf(o.kind, o.data, like.Size())
 	if err != nil {
 		return id, err
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.texts == nil {
-		c.texts = map[gitobject.ID][]byte{}
+	if c.objects == nil {
+		c.objects = map[gitobject.ID]object{}
 	}
-	c.texts[id] = text
-	return id, nil
-}
-
-// addDirectory keeps a directory that is spelled so in a tree object, and gives its id.
-func (c *composed) addDirectory(path string, raw []byte, like gitobject.ID) (gitobject.ID, error) {
-	id, err := gitobject.IDOf(gitobject.Tree, raw, like.Size())
-	if err != nil {
-		return id, err
-	}
-	f, err := parseDirectory(raw, like.Size())
-	if err != nil {
-		return id, malformed(id, path, err)
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.directories == nil {
-		c.directories = map[gitobject.ID]*directory{}
-	}
-	c.directories[id] = f
+	c.objects[id] = o
 	return id, nil
 }
 
@@ -120,23 +95,13 @@ func (c *composed) addDirectory(path string, raw []byte, like gitobject.ID) (git
 // a directory have one name, the one that the changes add remains. A directory that loses its last entry is removed, as
 // in Git. Changes are in path order.
 func (r *Repository) compose(tree gitobject.ID, changes []Change) (gitobject.ID, error) {
-	edits := make([]edit, len(changes))
-	for i, c := range changes {
-		edits[i] = edit{rest: c.Path, head: c.Head}
-	}
-	id, _, err := r.composeDirectory("", tree, tree, edits, 0)
+	id, _, err := r.composeDirectory("", tree, tree, changes, 0)
 	return id, err
 }
 
-// edit is one change below a directory: the path from there on.
-type edit struct {
-	rest string
-	head *Entry
-}
-
-// composeDirectory edits one directory; the zero id is a directory that is not there. It reports whether any entry is
-// left.
-func (r *Repository) composeDirectory(path string, id, like gitobject.ID, edits []edit,
+// composeDirectory edits one directory; the zero id is a directory that is not there. The paths of the edits begin in
+// it. It reports whether any entry is left.
+func (r *Repository) composeDirectory(path string, id, like gitobject.ID, edits []Change,
 	depth int) (gitobject.ID, bool, error) {
 	if depth > maxDepth {
 		return gitobject.ID{}, false, errDepth(path)
@@ -145,14 +110,14 @@ func (r *Repository) composeDirectory(path string, id, like gitobject.ID, edits 
 	if err != nil {
 		return gitobject.ID{}, false, err
 	}
-	below := map[string][]edit{} // by the name in this directory
+	below := map[string][]Change{} // by the name in this directory
 	var names []string
 	for _, e := range edits {
-		name, rest, _ := strings.Cut(e.rest, "/")
+		name, rest, _ := strings.Cut(e.Path, "/")
 		if below[name] == nil {
 			names = append(names, name)
 		}
-		below[name] = append(below[name], edit{rest, e.head})
+		below[name] = append(below[name], Change{Path: rest, Head: e.Head})
 	}
 	var fresh []item
 	for _, name := range names {
@@ -165,22 +130,22 @@ func (r *Repository) composeDirectory(path string, id, like gitobject.ID, edits 
 		}
 	}
 	raw := spell(old, below, fresh)
-	id, err = r.composed.addDirectory(path, raw, like)
+	id, err = r.composed.add(object{gitobject.Tree, raw}, like)
 	return id, len(raw) > 0, err
 }
 
 // composeEntry returns the entry of one name after the edits to it and to the paths below it.
-func (r *Repository) composeEntry(path, name string, in *directory, like gitobject.ID, edits []edit,
+func (r *Repository) composeEntry(path, name string, in *directory, like gitobject.ID, edits []Change,
 	depth int) (Entry, bool, error) {
 	entry, there := in.find(name)
-	if edits[0].rest == "" {
-		if head := edits[0].head; head != nil {
+	if edits[0].Path == "" {
+		if head := edits[0].Head; head != nil {
 			return *head, true, nil
 		}
 		there = there && entry.Mode == ModeTree && !isEmptyTree(entry.ID)
 		edits = edits[1:]
 	}
-	adds := slices.ContainsFunc(edits, func(e edit) bool { return e.head != nil })
+	adds := slices.ContainsFunc(edits, func(e Change) bool { return e.Head != nil })
 	isTree := there && entry.Mode == ModeTree
 	if len(edits) == 0 || (!isTree && !adds) {
 		return entry, there, nil
@@ -196,7 +161,7 @@ func (r *Repository) composeEntry(path, name string, in *directory, like gitobje
 func isEmptyTree(id gitobject.ID) bool { return gitobject.Verify(id, gitobject.Tree, nil) == nil }
 
 // spell returns the tree object of old without the edited names and with the fresh entries.
-func spell(old *directory, edited map[string][]edit, fresh []item) []byte {
+func spell(old *directory, edited map[string][]Change, fresh []item) []byte {
 	slices.SortFunc(fresh, compareItems)
 	raw := make([]byte, 0, len(old.raw)+80*len(fresh))
 	add := func(i item) {
