@@ -94,19 +94,6 @@ func (a *ancestry) step(ctx context.Context) error {
 	return nil
 }
 
-// common lists the common ancestors that the walk met first on some way: all best ones, and where dates
-// are out of order some that are ancestors of others.
-func (a *ancestry) common() []gitobject.ID {
-	var ids []gitobject.ID
-	for id, m := range a.marks {
-		if m&result != 0 && m&stale == 0 {
-			ids = append(ids, id)
-		}
-	}
-	slices.SortFunc(ids, gitobject.ID.Compare)
-	return ids
-}
-
 // settle continues the walk until no waiting stale commit is as new as a commit that only head reaches. It removes what
 // base reaches from what ahead will list. A commit remains there wrongly only if base's own history has a commit older
 // than its parent; the gate then judges it once more, which is the safe side. An exact answer would require reading the
@@ -216,7 +203,15 @@ const maxMergeBases = 16
 // mergeBases returns the best common ancestors of the two commits that a walked from, sorted by id. No merge base is an
 // ancestor of another.
 func (a *ancestry) mergeBases(ctx context.Context) ([]*commit, error) {
-	ids := a.common()
+	// The walk met these first on some way: all best ones, and where dates are out of order some that are ancestors of
+	// others.
+	var ids []gitobject.ID
+	for id, m := range a.marks {
+		if m&result != 0 && m&stale == 0 {
+			ids = append(ids, id)
+		}
+	}
+	slices.SortFunc(ids, gitobject.ID.Compare)
 	if len(ids) > 4*maxMergeBases {
 		return nil, errMergeBases(len(ids))
 	}

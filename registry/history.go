@@ -25,14 +25,6 @@ func (r *Repository) FirstParents(ctx context.Context, from, to string) ([]strin
 	return ids, nil
 }
 
-// historyOf returns the first-parent commits up to a tip, oldest first; an empty tip, before a root commit, has none.
-func (r *Repository) historyOf(ctx context.Context, tip string) ([]*commit, error) {
-	if tip == "" {
-		return nil, nil
-	}
-	return r.firstParents(ctx, "", tip)
-}
-
 func (r *Repository) firstParents(ctx context.Context, from, to string) ([]*commit, error) {
 	tip, err := r.resolve(to)
 	if err != nil {
@@ -186,7 +178,10 @@ type PathVersion struct {
 // outside that directory.
 func (r *Repository) FolderHistory(ctx context.Context, tip, directory string, now time.Time,
 	keep func(path string) bool) ([]PathVersion, error) {
-	chain, err := r.historyOf(ctx, tip)
+	if tip == "" {
+		return nil, nil
+	}
+	chain, err := r.firstParents(ctx, "", tip)
 	if err != nil {
 		return nil, err
 	}

@@ -204,17 +204,10 @@ func (g *Range) union(landing []Change) ([]Change, error) {
 // Leaf returns the entry at path as a Change has it: nil if nothing is there, or a directory of entries.
 func (t *Tree) Leaf(path string) (*Entry, error) {
 	e, ok, err := t.Entry(path)
-	if err != nil {
+	if err != nil || !ok || e.Mode == ModeTree && !isEmptyTree(e.ID) {
 		return nil, err
 	}
-	return leafOf(e, ok), nil
-}
-
-func leafOf(e Entry, ok bool) *Entry {
-	if !ok || (e.Mode == ModeTree && !isEmptyTree(e.ID)) {
-		return nil
-	}
-	return &e
+	return &e, nil
 }
 
 // sortChanges sorts changes by path and joins those of one path: the entry before any of them, and the entry after all.

@@ -274,8 +274,6 @@ func (g *Range) RefusedBefore(ctx context.Context) ([]Refused, error) {
 	return out, err
 }
 
-var errEnough = errors.New("enough entries were read")
-
 // namedFiles returns the files of the base tree under names that git reads, as changes that add them. In the data
 // directories, which are large, it only looks for the usual spelling.
 func (g *Range) namedFiles(b *commit) ([]Change, error) {
@@ -307,12 +305,12 @@ func (g *Range) namedFiles(b *commit) ([]Change, error) {
 		default:
 			err := g.Base.WalkFolder(path, func(path string, e Entry) error {
 				if entries++; entries > maxEntries {
-					return errEnough
+					return errStopped
 				}
 				note(path, e)
 				return nil
 			})
-			if err != nil && err != errEnough {
+			if err != nil && err != errStopped {
 				return nil, err
 			}
 		}

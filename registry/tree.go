@@ -218,7 +218,7 @@ func (t *Tree) Entries(k Kind) iter.Seq2[NamedEntry, error] {
 	}
 }
 
-// errStopped ends a walk whose caller wants no more of it.
+// errStopped ends a walk whose caller needs no more of it.
 var errStopped = errors.New("stopped")
 
 // codeNotFile means that a symbolic link, submodule or directory is where a file is expected.
