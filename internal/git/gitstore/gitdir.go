@@ -145,21 +145,17 @@ func readCapped(name string, max int64) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close()
-	return readAllCapped(f, max)
+	data, err := capped.ReadOpened(f, max)
+	return data, unread(name, max, err)
 }
 
-func readAllCapped(f fs.File, max int64) ([]byte, error) {
-	info, err := f.Stat()
-	if err != nil {
-		return nil, err
+// unread says which file package capped refused to read.
+func unread(name string, max int64, err error) error {
+	switch {
+	case errors.Is(err, capped.ErrNotPlain):
+		return fmt.Errorf("%w: %s is not a regular file", gitobject.ErrCorrupt, filepath.Base(name))
+	case errors.Is(err, capped.ErrTooLarge):
+		return fmt.Errorf("%w: %s is larger than %d bytes", gitobject.ErrTooLarge, filepath.Base(name), max)
 	}
-	if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%w: %s is not a regular file", gitobject.ErrCorrupt, info.Name())
-	}
-	data, err := capped.ReadAll(f, max)
-	if errors.Is(err, capped.ErrTooLarge) {
-		return nil, fmt.Errorf("%w: %s is larger than %d bytes", gitobject.ErrTooLarge, info.Name(), max)
-	}
-	return data, err
+	return err
 }

@@ -11,6 +11,7 @@ import (
 	"syscall"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitobject"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/strict/capped"
 )
 
 const (
@@ -109,12 +110,8 @@ func (s *Store) readRefFile(name string) ([]byte, error) {
 }
 
 func readRooted(root *os.Root, name string, max int64) ([]byte, error) {
-	f, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	return readAllCapped(f, max)
+	data, err := capped.ReadPlain(root, name, max)
+	return data, unread(name, max, err)
 }
 
 // ofWorktree reports whether each linked work tree has its own ref of that name.
