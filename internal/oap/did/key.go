@@ -187,28 +187,19 @@ func keyBytes(method map[string]any) (raw []byte, jwk map[string]any, err error)
 
 // textKey returns the key of a verification method whose type holds it as one text.
 func textKey(method map[string]any) ([]byte, error) {
-	text := func(member string) (string, error) {
-		s, ok := method[member].(string)
-		if !ok {
-			return "", fmt.Errorf("there is no text %s", member)
-		}
-		return s, nil
-	}
+	member, read := "publicKeyMultibase", fromMultibase
 	switch method["type"] {
 	case "Ed25519VerificationKey2020", "Multikey":
-		s, err := text("publicKeyMultibase")
-		if err != nil {
-			return nil, err
-		}
-		return fromMultibase(s)
 	case "Ed25519VerificationKey2018":
-		s, err := text("publicKeyBase58")
-		if err != nil {
-			return nil, err
-		}
-		return fromBase58(s)
+		member, read = "publicKeyBase58", fromBase58
+	default:
+		return nil, errOtherKey
 	}
-	return nil, errOtherKey
+	text, ok := method[member].(string)
+	if !ok {
+		return nil, fmt.Errorf("there is no text %s", member)
+	}
+	return read(text)
 }
 
 // Material returns what a did:key or did:jwk encodes, in the form of Document.Material: texts are equal if the keys
