@@ -46,9 +46,9 @@ func (c *Collector) crossMatch(a *registry.Anchor) Result[CrossMatch] {
 		_, object := d.Root.(map[string]any)
 		return CrossMatch{
 			Object:      object,
-			WorkflowID:  strings.Clone(strict.String(d.Root, "workflow_id")), // a part of the text would keep it all
+			WorkflowID:  strict.Copy(d.Root, "workflow_id"),
 			Coordinator: holds(d.Root, coordinator),
-			FailoverDID: strings.Clone(strict.String(d.Root, "failover_coordinator_did")),
+			FailoverDID: strict.Copy(d.Root, "failover_coordinator_did"),
 		}, nil
 	})
 }

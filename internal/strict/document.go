@@ -23,6 +23,9 @@ func String(v any, names ...string) string {
 	return s
 }
 
+// Copy returns a copy of String, so that a part of a document does not keep all of it in memory.
+func Copy(v any, names ...string) string { return strings.Clone(String(v, names...)) }
+
 // Int returns Member if that is a whole number, else 0.
 func Int(v any, names ...string) int {
 	n, _ := strconv.Atoi(fmt.Sprint(Member(v, names...)))

@@ -143,8 +143,3 @@ func (r Rule) FixOf(code string) string {
 	}
 	return r.Fix
 }
-
-// Manual returns the result of a requirement that people attest, on a subject.
-func (r Rule) Manual(subject string) Result {
-	return Result{Check: r.ID, Subject: subject, Verdict: Manual, Reason: r.Title}
-}

@@ -160,7 +160,8 @@ func (o *conformanceFlags) settle(found *conformance) (*verdict.Report, error) {
 	for _, row := range found.rows {
 		switch {
 		case row.Method == verdict.Attested:
-			rep.Results.Add(row.Manual(found.subject))
+			rep.Results.Add(verdict.Result{Check: row.ID, Subject: found.subject, Verdict: verdict.Manual,
+				Reason: row.Title})
 		case decided[row.ID]:
 		case row.Method == verdict.Live:
 			rep.Results.Add(verdict.Result{Check: row.ID, Subject: found.subject, Verdict: verdict.Skipped,

@@ -89,20 +89,20 @@ func Parse(url string, data []byte) (*Manifest, error) {
 	}
 	publisher := strict.Member(root, "tool", "publisher")
 	m := &Manifest{
-		ToolDID: member(root, "tool", "did"),
+		ToolDID: strict.Copy(root, "tool", "did"),
 		Publisher: Publisher{
-			DID:       member(publisher, "did"),
-			LegalName: member(publisher, "legal_name"),
+			DID:       strict.Copy(publisher, "did"),
+			LegalName: strict.Copy(publisher, "legal_name"),
 			Registry: Registry{
-				Type:    member(publisher, "registry", "type"),
+				Type:    strict.Copy(publisher, "registry", "type"),
 				ID:      number(publisher, "registry", "id"),
-				Country: member(publisher, "registry", "country"),
+				Country: strict.Copy(publisher, "registry", "country"),
 			},
 		},
-		RevocationStatus: member(root, "governance", "revocation_status_url"),
+		RevocationStatus: strict.Copy(root, "governance", "revocation_status_url"),
 		FallbackPolicy:   policyOf(root["ad_hoc_teamwork"]),
 	}
-	m.misplaced = m.ToolDID == "" && member(root, "tool_did") != ""
+	m.misplaced = m.ToolDID == "" && strict.Copy(root, "tool_did") != ""
 	m.attested(root)
 	m.ConventionDiscoveryV2, _ = strict.Member(root, "ad_hoc_teamwork", "convention_discovery_v2").(bool)
 	return m, nil
@@ -121,15 +121,15 @@ func (m *Manifest) attested(root map[string]any) {
 	const atRoot = "conformance_receipt_uri"
 	_, block := root["conformance"].(map[string]any)
 	m.Attested = block || root[atRoot] != nil
-	m.ReceiptURI = member(root, "conformance", "receipt_uri")
-	switch other := member(root, atRoot); {
+	m.ReceiptURI = strict.Copy(root, "conformance", "receipt_uri")
+	switch other := strict.Copy(root, atRoot); {
 	case other == m.ReceiptURI, other == "":
 	case m.ReceiptURI == "":
 		m.ReceiptURI, m.atRoot = other, true
 	default:
 		m.OtherURI = other
 	}
-	m.SuiteVersion = member(root, "conformance", "suite_version")
+	m.SuiteVersion = strict.Copy(root, "conformance", "suite_version")
 	levels, _ := strict.Member(root, "conformance", "claimed_levels").([]any)
 	for _, l := range levels {
 		text, ok := l.(string)
@@ -151,10 +151,7 @@ func (m *Manifest) ReceiptMember() (pointer, name string) {
 	return "/conformance/receipt_uri", "conformance.receipt_uri"
 }
 
-// member returns a copy of a text, so that a part does not keep the whole document in memory.
-func member(v any, names ...string) string { return strings.Clone(strict.String(v, names...)) }
-
-// number is member, or the digits of a number, which counts by its value: 123.0 is 123.
+// number is strict.Copy, or the digits of a number, which counts by its value: 123.0 is 123.
 func number(v any, names ...string) string {
 	n, _ := strict.Member(v, names...).(json.Number)
 	digits := strings.Clone(n.String())
@@ -163,12 +160,12 @@ func number(v any, names ...string) string {
 			digits = value.Num().String()
 		}
 	}
-	return cmp.Or(member(v, names...), digits)
+	return cmp.Or(strict.Copy(v, names...), digits)
 }
 
 func policyOf(teamwork any) FallbackPolicy {
 	policy := strict.Member(teamwork, "aht_fallback_policy")
-	p := FallbackPolicy{Class: member(policy, "policy_class")}
+	p := FallbackPolicy{Class: strict.Copy(policy, "policy_class")}
 	assumptions, _ := strict.Member(policy, "assumptions").([]any)
 	p.Assumptions = len(assumptions)
 	_, p.HasTimeout = strict.Member(teamwork, "unilateral_timeout_ms").(json.Number)

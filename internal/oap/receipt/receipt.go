@@ -111,19 +111,19 @@ func Parse(url string, data []byte) (*Receipt, error) {
 	r := &Receipt{
 		url:                url,
 		text:               data,
-		ID:                 member(root, "receipt_id"),
-		ImplementationDID:  member(root, "implementation", "did"),
-		ImplementationName: member(root, "implementation", "name"),
-		TargetURI:          member(root, "target", "uri"),
-		SuiteName:          member(root, "suite", "name"),
-		SuiteVersion:       member(root, "suite", "version"),
-		Profile:            member(root, "profile"),
-		RevenueSource:      member(root, "revenue", "source"),
-		NotBefore:          timeOf(member(root, "validity", "not_before")),
-		NotAfter:           timeOf(member(root, "validity", "not_after")),
+		ID:                 strict.Copy(root, "receipt_id"),
+		ImplementationDID:  strict.Copy(root, "implementation", "did"),
+		ImplementationName: strict.Copy(root, "implementation", "name"),
+		TargetURI:          strict.Copy(root, "target", "uri"),
+		SuiteName:          strict.Copy(root, "suite", "name"),
+		SuiteVersion:       strict.Copy(root, "suite", "version"),
+		Profile:            strict.Copy(root, "profile"),
+		RevenueSource:      strict.Copy(root, "revenue", "source"),
+		NotBefore:          timeOf(strict.Copy(root, "validity", "not_before")),
+		NotAfter:           timeOf(strict.Copy(root, "validity", "not_after")),
 		ExternalAudit:      auditOf(root["external_audit"]),
-		AnchorCommit:       member(root, "registry_anchor", "commit_sha"),
-		AnchorPath:         member(root, "registry_anchor", "file_path"),
+		AnchorCommit:       strict.Copy(root, "registry_anchor", "commit_sha"),
+		AnchorPath:         strict.Copy(root, "registry_anchor", "file_path"),
 		Rounded:            signature.Rounded(root),
 	}
 	_, r.RegistryAnchor = root["registry_anchor"]
@@ -146,9 +146,6 @@ func decode(url string, data []byte) (map[string]any, error) {
 	}
 	return root, nil
 }
-
-// member returns a copy of a text, so that a part does not keep the whole document in memory.
-func member(v any, names ...string) string { return strings.Clone(strict.String(v, names...)) }
 
 // RememberIn has r keep in m what is worked out of it, for all Receipts of the same text. It must be called before r is
 // shared, and r not be changed after.
@@ -188,7 +185,7 @@ func (r *Receipt) entries(root map[string]any) {
 	// Entries without any of their members decide nothing. Kept, they would take many times the memory of their text.
 	signatures, _ := root["signatures"].([]any)
 	for _, s := range signatures {
-		if e := (Signature{member(s, "by"), member(s, "alg"), member(s, "value")}); e != (Signature{}) {
+		if e := (Signature{strict.Copy(s, "by"), strict.Copy(s, "alg"), strict.Copy(s, "value")}); e != (Signature{}) {
 			r.Signatures = append(r.Signatures, e)
 		}
 	}
@@ -198,7 +195,7 @@ func (r *Receipt) entries(root map[string]any) {
 		if _, ok := w.(map[string]any); !ok {
 			continue
 		}
-		e := PeerWitness{member(w, "witness_did"), member(w, "alg"), member(w, "signature")}
+		e := PeerWitness{strict.Copy(w, "witness_did"), strict.Copy(w, "alg"), strict.Copy(w, "signature")}
 		if e != (PeerWitness{}) || len(witnesses) <= MaxWitnesses {
 			r.PeerWitnesses = append(r.PeerWitnesses, e)
 		}
@@ -216,9 +213,9 @@ func auditOf(v any) ExternalAudit {
 	}
 	a := ExternalAudit{
 		Present:    true,
-		Framework:  member(v, "framework"),
-		AuditorDID: member(v, "auditor_did"),
-		ValidUntil: member(v, "valid_until"),
+		Framework:  strict.Copy(v, "framework"),
+		AuditorDID: strict.Copy(v, "auditor_did"),
+		ValidUntil: strict.Copy(v, "valid_until"),
 	}
 	if t, ok := strict.Time(a.ValidUntil); ok {
 		a.Until = t
