@@ -1,14 +1,16 @@
 package registry
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"iter"
 	"runtime"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/ahead"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/crash"
@@ -313,46 +315,28 @@ func scanParts[T any](ctx context.Context, t *Tree, k Kind, atOnce int, f func(*
 // neighbours is how many files a goroutine takes at a time: they share deltas in a pack.
 const neighbours = 64
 
-// inParallel calls f for parts of 0 to n, each of size except the last, from GOMAXPROCS goroutines. It starts no part
-// after an error. Parts start in order, so the error of the first part that has one is always among those met, and
+// inParallel calls f for parts of 0 to n, each of size except the last, in GOMAXPROCS goroutines at a time. It starts no
+// part after an error. Parts start in order, so the error of the first part that has one is always among those met, and
 // inParallel returns that error.
 func inParallel(ctx context.Context, n, size int, f func(from, to int) error) error {
-	var (
-		wg      sync.WaitGroup
-		next    atomic.Int64
-		mu      sync.Mutex
-		failure error
-		failed  = n
-	)
-	over := func() bool {
-		mu.Lock()
-		defer mu.Unlock()
-		return failure != nil || ctx.Err() != nil
-	}
+	var g errgroup.Group
+	g.SetLimit(runtime.GOMAXPROCS(0))
+	var failed atomic.Bool
 	var crashed crash.Carrier
-	run := func() {
-		defer crashed.Catch(nil)
-		for !over() {
-			from := int(next.Add(int64(size))) - size
-			if from >= n {
-				return
-			}
-			if err := f(from, min(from+size, n)); err != nil {
-				mu.Lock()
-				if from < failed {
-					failed, failure = from, err
-				}
-				mu.Unlock()
-			}
+	failures := make([]error, (n+size-1)/size)
+	for i := range failures {
+		if failed.Load() || ctx.Err() != nil {
+			break
 		}
+		g.Go(func() error {
+			defer crashed.Catch(nil)
+			if failures[i] = f(i*size, min((i+1)*size, n)); failures[i] != nil {
+				failed.Store(true)
+			}
+			return nil
+		})
 	}
-	for range min(runtime.GOMAXPROCS(0), (n+size-1)/size) {
-		wg.Go(run)
-	}
-	wg.Wait()
+	_ = g.Wait() // no part returns its error
 	crashed.Rethrow()
-	if failure != nil {
-		return failure
-	}
-	return ctx.Err()
+	return cmp.Or(append(failures, ctx.Err())...)
 }
