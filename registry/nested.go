@@ -211,10 +211,11 @@ func (f *trackedDirectory) inIndex(data []byte, idSize int) (bool, error) {
 		path := strings.TrimSuffix(string(rest[name:name+length]), "/") // a sparse index has directories
 		rest = rest[size:]
 		head := firstParts(path, len(f.parts))
-		if head == last {
+		n := strings.Count(head, "/") + 1
+		if head == last || !f.is(head, n) {
 			continue
 		}
-		found, err := f.entry(head, mode, mode == ModeTree, id)
+		found, err := f.leads(head, n, mode, id)
 		if err != nil || found {
 			return found, err
 		}
@@ -233,17 +234,13 @@ func (f *trackedDirectory) inIndex(data []byte, idSize int) (bool, error) {
 	return false, nil
 }
 
-// entry reports whether an entry of the index, cut to as many parts as the directory has, lists a path of the
-// directory: the directory, a symbolic link on the way to it, or a directory on the way that a sparse index keeps as
-// one entry.
-func (f *trackedDirectory) entry(path string, mode Mode, isDirectory bool, id gitobject.ID) (bool, error) {
-	n := strings.Count(path, "/") + 1
+// leads reports whether an entry, at the first n parts of the directory's path, lists a path of the directory: the
+// directory, a symbolic link on the way to it, or a tree on the way, which a sparse index keeps as one entry.
+func (f *trackedDirectory) leads(path string, n int, mode Mode, id gitobject.ID) (bool, error) {
 	switch {
-	case !f.is(path, n):
-		return false, nil
 	case n == len(f.parts), mode == ModeSymlink:
 		return true, nil
-	case isDirectory:
+	case mode == ModeTree:
 		return f.inTree(path, id)
 	}
 	return false, nil
@@ -291,10 +288,7 @@ func (f *trackedDirectory) inTree(path string, id gitobject.ID) (bool, error) {
 		if err != nil {
 			return false, fmt.Errorf("reading tree %s: %w: mode %q", id, gitstore.ErrMalformed, mode)
 		}
-		found := n == len(f.parts) || Mode(m) == ModeSymlink
-		if !found && Mode(m) == ModeTree {
-			found, err = f.inTree(at, entry)
-		}
+		found, err := f.leads(at, n, Mode(m), entry)
 		if err != nil || found {
 			return found, err
 		}
