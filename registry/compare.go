@@ -367,7 +367,7 @@ func (r *Repository) directory(id gitobject.ID, path string) (*directory, error)
 	}
 	f, _ := parseLike(raw, r.directories.like(path), 0, 0, nil)
 	if f == nil {
-		if f, err = parseDirectory(raw, r.store.IDSize()); err != nil {
+		if f, err = parseDirectory(raw, id.Size()); err != nil {
 			return nil, malformed(id, path, err)
 		}
 	}

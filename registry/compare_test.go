@@ -136,7 +136,7 @@ func rawDiff(changes []Change) string {
 // TestCompareFlat compares large flat directories, where the common beginning and end are skipped by blocks.
 func TestCompareFlat(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(3, 4))
-	r := &Repository{}
+	r := newRepository(nil)
 	for round := range 200 {
 		base := map[string]byte{}
 		for range rnd.IntN(600) {

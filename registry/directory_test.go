@@ -91,7 +91,7 @@ func FuzzDirectory(f *testing.F) {
 	f.Add([]byte(entryText("100644", "a", absent)), []byte(entryText("100644", "b", absent)))
 	f.Add([]byte(entryText("40000", "a", absent)), []byte(entryText("160000", "a-b", absent)))
 	f.Fuzz(func(t *testing.T, base, head []byte) {
-		r := &Repository{}
+		r := newRepository(nil)
 		for _, raw := range [][]byte{base, head} {
 			parsed, err := parseDirectory(raw, 20)
 			if err != nil {

@@ -38,19 +38,11 @@ func (r *Repository) TextRange(ctx context.Context, base, path string, text []by
 	if err != nil {
 		return nil, fmt.Errorf("reading base %q: %w", base, err)
 	}
-	was, err := r.treeOf(b).Leaf(path)
+	id, err := r.composed.add(object{gitobject.Blob, text}, b.id)
 	if err != nil {
 		return nil, err
 	}
-	now := &Entry{Mode: ModeFile}
-	if now.ID, err = r.composed.add(object{gitobject.Blob, text}, b.id); err != nil {
-		return nil, err
-	}
-	var changes []Change
-	if !SameEntry(was, now) {
-		changes = append(changes, Change{Path: path, Base: was, Head: now})
-	}
-	root, err := r.compose(b.tree, changes)
+	root, err := r.compose(b.tree, []Change{{Path: path, Head: &Entry{ModeFile, id}}})
 	if err != nil {
 		return nil, err
 	}
