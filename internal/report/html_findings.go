@@ -97,6 +97,7 @@ type historyView struct {
 	*verdict.History
 	Age      string
 	Verified string // the last verified tip
+	ThisRun  string // what became of the checkpoint
 	Judged   bool
 	Peers    []verdict.Peer
 	PeersCut int
@@ -108,7 +109,8 @@ func newHistory(r *Counted) *historyView {
 	if r.History == nil {
 		return nil
 	}
-	v := &historyView{History: r.History, Age: sinceHead(r.Report), Verified: noted(r.Report, r.History.Checkpoint)}
+	v := &historyView{History: r.History, Age: sinceHead(r.Report), Verified: noted(r.Report, r.History.Checkpoint),
+		ThisRun: checkpointFile(r.Report)}
 	left := historyRoom / 2
 	for _, peer := range r.History.Peers {
 		if !left.take(220, peer.Name, peer.Name, peer.Tip, peer.State) {

@@ -236,7 +236,10 @@ func checkpointFile(r *verdict.Report) string {
 	if r.History == nil || r.History.CheckpointFile == nil {
 		return ""
 	}
-	return line(r.History.CheckpointFile.String())
+	if r.History.CheckpointFile.Written {
+		return "checkpoint written"
+	}
+	return line("checkpoint not written, because " + r.History.CheckpointFile.Reason)
 }
 
 // headAge says how old the head of an audit is: a copy that is frozen looks well.

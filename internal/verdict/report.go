@@ -241,13 +241,6 @@ type CheckpointFile struct {
 	Reason  string `json:"reason,omitempty" jsonschema:"description=why it was not written"`
 }
 
-func (c CheckpointFile) String() string {
-	if c.Written {
-		return "checkpoint written"
-	}
-	return "checkpoint not written, because " + c.Reason
-}
-
 // Accepted lists findings of the past that cannot be fixed, as the operator listed them.
 type Accepted struct {
 	SHA256 string         `json:"sha256" jsonschema:"description=of the file"`
