@@ -315,9 +315,9 @@ func scanParts[T any](ctx context.Context, t *Tree, k Kind, atOnce int, f func(*
 // neighbours is how many files a goroutine takes at a time: they share deltas in a pack.
 const neighbours = 64
 
-// inParallel calls f for parts of 0 to n, each of size except the last, in GOMAXPROCS goroutines at a time. It starts no
-// part after an error. Parts start in order, so the error of the first part that has one is always among those met, and
-// inParallel returns that error.
+// inParallel calls f for parts of 0 to n, each of size except the last, in GOMAXPROCS goroutines at a time. It starts
+// no part after an error. Parts start in order, so the error of the first part that has one is always among those met,
+// and inParallel returns that error.
 func inParallel(ctx context.Context, n, size int, f func(from, to int) error) error {
 	var g errgroup.Group
 	g.SetLimit(runtime.GOMAXPROCS(0))

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 )
 
 // Pos returns the position of the value that an RFC 6901 JSON Pointer names. This is the position of the member's name
@@ -46,10 +48,7 @@ type place struct {
 	elements []*place
 }
 
-var (
-	escape   = strings.NewReplacer("~", "~0", "/", "~1")
-	unescape = strings.NewReplacer("~1", "/", "~0", "~")
-)
+var escape = strings.NewReplacer("~", "~0", "/", "~1")
 
 // Escape spells a member's name as a reference token of a JSON Pointer (RFC 6901 section 3).
 func Escape(name string) string { return escape.Replace(name) }
@@ -73,7 +72,7 @@ func (s *Step) Pointer() string {
 
 func (p *place) below(reference string) *place {
 	if p.members != nil {
-		return p.members[unescape.Replace(reference)]
+		return p.members[plain.Unescape(reference)]
 	}
 	n, err := strconv.Atoi(reference)
 	if err != nil || n < 0 || n >= len(p.elements) || strconv.Itoa(n) != reference {

@@ -37,11 +37,11 @@ func LocalKey(d DID) (ed25519.PublicKey, error) {
 	if d.Method != "key" {
 		return nil, fmt.Errorf("resolving %q: only a did:key resolves without a document", d.Text)
 	}
+	var public ed25519.PublicKey
 	raw, err := fromMultibase(d.ID)
-	if err != nil {
-		return nil, fmt.Errorf("resolving %q: %w", d.Text, err)
+	if err == nil {
+		public, err = signature.PublicKey(raw)
 	}
-	public, err := signature.PublicKey(raw)
 	if err != nil {
 		return nil, fmt.Errorf("resolving %q: %w", d.Text, err)
 	}
