@@ -133,7 +133,7 @@ func (p *past) ready(ctx context.Context) error {
 		}
 		files := p.files // a Ledger added later ones
 		for _, v := range versions {
-			if v.Entry == nil || !revocation.Counts(v.Path) {
+			if v.Entry == nil {
 				continue
 			}
 			f, err := readRevoked(p.repo, v.Path, *v.Entry)
@@ -234,13 +234,12 @@ func (p *past) followAll(ctx context.Context) error {
 
 // version reads what a path held from a commit on.
 func (p *past) version(ctx context.Context, v registry.PathVersion) (version, error) {
-	none := version{landed: v.When, commit: v.Commit, number: v.Number}
 	if v.Entry == nil {
-		return none, nil
+		return version{landed: v.When, commit: v.Commit, number: v.Number}, nil
 	}
 	rec, err := p.repo.Record(ctx, v.Path, *v.Entry)
-	if err != nil || rec.Document == nil {
-		return none, err
+	if err != nil {
+		return version{}, err
 	}
 	return versionOf(registry.ParseListing(rec), v.When, v.Dated, v.Commit, v.Number), nil
 }
@@ -282,7 +281,7 @@ func (p *past) pinnedBefore(ctx context.Context, number int) (func(sha256 []byte
 	}
 	first := p.first
 	return func(sha256 []byte) string {
-		if was, found := first[string(sha256)]; found && was.number <= number {
+		if was := first[string(sha256)]; was.number <= number { // or none, which has no path
 			return was.path
 		}
 		return ""

@@ -106,13 +106,11 @@ func (st *Standing) schemasOf(ctx context.Context, t *registry.Tree) (*Schemas, 
 	if known := st.compiled[key]; known != nil {
 		return known, nil
 	}
-	s, err := readSchemas(ctx, t)
-	if err == nil {
-		if st.compiled == nil {
-			st.compiled = map[string]*Schemas{}
-		}
-		st.compiled[key] = s
+	if st.compiled == nil {
+		st.compiled = map[string]*Schemas{}
 	}
+	s, err := readSchemas(ctx, t)
+	st.compiled[key] = s // nil after an error
 	return s, err
 }
 

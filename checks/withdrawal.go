@@ -200,7 +200,7 @@ func (p *past) unpinned(out *Withdrawal, own map[string]bool, id, sha256 string,
 				out.Revoked = f.path
 			}
 			by, _ := p.acting(named, id, asOf{})
-			if by == nil || named.SHA256 == sha256 {
+			if by == nil {
 				continue
 			}
 			for _, v := range p.versions[listed.Path(named.Slug)] {
