@@ -195,6 +195,33 @@ base:
 	}
 }
 
+// What the state of a listing depends on and cannot be read is an error, whatever was read of another tree.
+func TestUnreadState(t *testing.T) {
+	w, repo := built(t, "base: [{listing: ada}, {listing: bob, host: ada.example}]")
+	again := opened(t, w.Repo.Dir)
+	tree := must.Get(again.Tree(t.Context(), "main"))(t)
+	st := must.Get(NewStanding(t.Context(), must.Get(repo.Tree(t.Context(), "main"))(t), anyPath))(t)
+	must.OK(t, again.Close())
+	if s, err := st.schemasOf(t.Context(), tree); err == nil {
+		t.Errorf("the schemas are %v; expected an error", s)
+	}
+	p := &past{files: []revokedFile{{path: "revocations/a.json"}}}
+	if err := p.irregular(&Withdrawal{}, nil, tree); err == nil {
+		t.Error("a revocation is looked for in a tree that cannot be read: no error")
+	}
+	for _, read := range []bool{false, true} { // the tree
+		run := &Run{Context: t.Context(), Repo: again, Base: emptyStanding(tree), Now: w.Now}
+		if run.Base.past = newPast(again, "", w.Now); read {
+			run.Base = st
+			st.past = newPast(again, w.Head, w.Now)
+			st.past.read = true
+		}
+		if is, err := run.State(st.BySlug("ada")); err == nil {
+			t.Errorf("the tree was read: %t: %+v; expected an error", read, is)
+		}
+	}
+}
+
 func TestSaysNothing(t *testing.T) {
 	for text, want := range map[string]bool{"# comment\n": true, "\n  # comment\n\n# more": true,
 		"# comment\n\n": true, "": false,
@@ -230,8 +257,8 @@ func TestUnreadRepair(t *testing.T) {
 			r.Subjects = []*Subject{s}
 			_, err := r.Repaired()
 			_, again := s.Recovers()
-			if (err == nil) != (again == nil) {
-				t.Errorf("%s: %v, %v", path, err, again)
+			if why := revocations.applies(s); (err == nil) != (again == nil) || why != "" {
+				t.Errorf("%s: %v, %v, %q", path, err, again, why)
 			}
 			return err
 		}

@@ -92,7 +92,8 @@ web:
 		// another listing's owner
 		{Name: "other owner", World: base, PR: "{revoke: eve, by: fay}",
 			Want: `revocations/eve-6cc6e029f37950573adefc72ee978473693918e13deb4d6c84281cab8b79f4dc.json:7:3: error: revocations: not-authorised`,
-			Says: []string{`\(revoked_by_did is "did:web:fay.example", the listing's tool_did is "did:web:eve.example"\)`}},
+			Says: []string{`\(revoked_by_did is "did:web:fay.example", the listing's tool_did is "did:web:eve.example"\)`,
+				`fix: sign the canonical JSON `}},
 		// the owner's DID in another spelling is the listing's
 		{Name: "spelt", World: base, PR: `{revoke: eve, revocation: {set: {/revoked_by_did: "did:web:eve.example."}}}`,
 			Want: `pass`},
@@ -247,6 +248,18 @@ a.md: warning: append-only: governance
 registry: notice: revocations: not-in-force
 revocations/eve-6cc6e029f37950573adefc72ee978473693918e13deb4d6c84281cab8b79f4dc.json:7:3: inconclusive: revocations: recovery-unverified`,
 			Says: []string{`does not verify by a key of did:web:eve.example now`}},
+		{Name: "restored from a broken one, another key now", World: base + revoked + `  - {commit: Revoke}
+  - {move: [revocations/eve-$pin(eve).json, a.md]}
+  - {write: revocations/eve-$pin(eve).json, text: "{"}
+  - {commit: Break}
+pr: [{remove: revocations/eve-$pin(eve).json}, {move: [a.md, revocations/eve-$pin(eve).json]}]
+web:
+  - {edit: "https://eve.example/.well-known/did.json", set: {/verificationMethod/0/publicKeyJwk/x: $jwk(spare)}}
+`,
+			Want: `
+a.md: warning: append-only: governance
+registry: notice: revocations: not-in-force
+revocations/eve-6cc6e029f37950573adefc72ee978473693918e13deb4d6c84281cab8b79f4dc.json:7:3: inconclusive: revocations: recovery-unverified`},
 		{Name: "restored, never the owner's", World: base + "  - {revoke: eve, by: fay}\n" + moved,
 			Want: `
 a.md: warning: append-only: governance

@@ -139,6 +139,8 @@ func TestAuthority(t *testing.T) {
 		{"by another", "did:web:eve.example", signed, evidence.Absent, "", "error not-authorised /signature", 0},
 		{"by a witness whose history cannot be read", listed.ToolDID, signed, evidence.Absent, "did:web:bob.example",
 			"an error", 0},
+		{"by a stranger, where a listing's history cannot be read", listed.ToolDID, signed, evidence.Absent,
+			"did:web:eve.example", "an error", 0},
 	} {
 		v := &registry.Revocation{RevokedByDID: c.by, Signature: c.signature}
 		if c.witness != "" {
@@ -174,6 +176,8 @@ base:
   - {commit: Edit}
   - {edit: implementations/ada.json, set: {/tool_did: "did:web:ada.example"}}
   - {commit: Edit}
+  - {edit: implementations/ada.json, delete: [/tool_did]}
+  - {commit: Edit}
   - {reissue: ada}
 pr: [{revoke: ada, number: 1}]
 `)
@@ -202,7 +206,17 @@ pr: [{revoke: ada, number: 1}]
 	if l, err := s.RevokedListing(); err == nil {
 		t.Errorf("of a run that has ended: %+v; expected an error", l)
 	}
-	if found, err := newPast(repo, w.Base, w.Now).owners(ended, at, asOf{}); err == nil {
-		t.Errorf("of a run that has ended: %+v; expected an error", found)
+	for _, p := range []*past{newPast(repo, w.Base, w.Now), newPast(repo, w.Base, w.Now).over()} {
+		found, err := p.owners(ended, at, asOf{})
+		if _, unnamed := p.names(ended, ""); err == nil || unnamed == nil {
+			t.Errorf("of a run that has ended: %+v, %v, %v; expected errors", found, err, unnamed)
+		}
+	}
+	read := len(p.pinned(at))
+	if again, err := p.owners(ended, at, asOf{}); err != nil || len(again) != len(found) || len(p.pinned(at)) != read {
+		t.Errorf("asked again: %+v, %v; expected what was read", again, err)
+	}
+	if all, err := p.history(ended, listed.Path("eve")); err != nil || len(all) > 0 {
+		t.Errorf("another listing: %+v, %v; expected no history, of a directory that was read", all, err)
 	}
 }

@@ -16,6 +16,8 @@ func TestWithdrawn(t *testing.T) {
 	const listed = "{listing: ada}, {listing: bob}, {commit: List}"
 	const revoked = listed + ", {revoke: ada}, {commit: Revoke}"
 	const renewed = listed + ", {reissue: ada}, {commit: Renew}"
+	const revokedTwice = listed + `, {write: revocations/a.json, text: '{"slug": "ada", ` +
+		`"revoked_receipt_sha256": "$pin(ada)"}'}, {revoke: ada}`
 	const file = `"revocations/ada-$pin(ada).json"`
 	for _, c := range []struct {
 		name, world string
@@ -104,6 +106,10 @@ func TestWithdrawn(t *testing.T) {
 		{"a listing of nothing that cannot be read", listed + ", {write: implementations/ada.json, text: '{'}",
 			0, "unreadable implementations/ada.json"},
 		{"another listing that cannot be read", listed + ", {write: implementations/bob.json, text: '{'}", 0, ""},
+		{"a README that is JSON", listed + `, {write: revocations/README.md, text: '{"slug": "ada", ` +
+			`"revoked_receipt_sha256": "$pin(ada)"}'}`, 0, ""},
+		{"a file that is too large", listed + ", {write: " + file + ", text: ' ', repeat: 1048577}",
+			0, "listed, revoked ada-PIN1-ada.json, unreadable ada-PIN1-ada.json"},
 		{"a listing that is gone", revoked + ", {remove: implementations/ada.json}",
 			0, "listed, revoked ada-PIN1-ada.json"},
 		{"the former Receipt is revoked", renewed + ", {revoke: ada, number: 1}", 0, "listed"},
@@ -115,6 +121,7 @@ func TestWithdrawn(t *testing.T) {
 		{"revoked by two files of one commit", renewed + ", {revoke: ada, number: 1}" +
 			`, {write: revocations/a.json, text: '{"slug": "ada", "revoked_receipt_sha256": "$pin(ada)"}'}`,
 			1, "listed, revoked a.json, misplaced a.json"},
+		{"revoked by two files of one commit, of one pin", revokedTwice, 0, "listed, revoked a.json, misplaced a.json"},
 		{"two misplaced files, and one of two pins", listed +
 			`, {write: revocations/b.json, text: '{"slug": "ada", "revoked_receipt_sha256": "$pin(ada)"}'}` +
 			", {commit: Revoke}" +
@@ -172,16 +179,29 @@ func TestWithdrawn(t *testing.T) {
 	}
 }
 
-// TestWithdrawnReadsLittle reads the history of the listings that no revocation names for neither a pinned Receipt nor
-// one that nothing is against.
+// TestWithdrawnReadsLittle reads the history of the listings that no revocation names for neither a state, nor a pinned
+// Receipt, nor one that nothing is against. In an audit nothing lands.
 func TestWithdrawnReadsLittle(t *testing.T) {
 	w, repo := built(t, "base:\n  - {listing: ada}\n  - {listing: bob}\n  - {commit: List}\n  - {revoke: ada}\n")
 	pinned := must.Get(w.Pin("ada", 0))(t)
 	for sum, revoked := range map[string]bool{pinned: true, strings.Repeat("0", 64): false} {
 		run := runOn(t, repo, w.Now)
+		for l := range run.Base.Listings() {
+			must.Get(run.State(l))(t)
+		}
 		found, err := run.Withdrawn("did:web:ada.example", sum, w.Now)
 		if read := len(run.past().versions); err != nil || (found.Revoked != "") != revoked || read > 1 {
 			t.Errorf("%s: %q, %v, read of %d listings", sum, spell(found), err, read)
+		}
+		run.Asks, run.Subjects = OfHead, []*Subject{{Run: run, Path: "implementations/ada.json"}}
+		if p, err := run.landing(); p != run.past() || err != nil {
+			t.Errorf("an audit's records land: %v, %v", p, err)
+		}
+		run.past().folders[registry.KindListing] = []registry.PathVersion{{Path: "implementations/zed.json",
+			Version: registry.Version{Entry: lost(t)}}}
+		found, err = run.Withdrawn("did:web:ada.example", strings.Repeat("1", 64), w.Now.AddDate(0, 0, -15))
+		if err == nil {
+			t.Errorf("another Receipt, and a version that is lost: %q; expected an error", spell(found))
 		}
 	}
 }
@@ -243,6 +263,8 @@ func TestUnclear(t *testing.T) {
 		{"another Receipt, a later one revoked", "{at: -20d}, {listing: ada, issued: -21d}, {commit: List}, " +
 			"{at: -5d}, {reissue: ada, issued: -16d}, {commit: Renew}, {revoke: ada, path: revocations/zed.json}",
 			0, "listed, unclear zed.json, misplaced zed.json"},
+		{"another Receipt, and a listing that landed just now", "{at: +0s}, {listing: ada, issued: -20d}, " +
+			"{commit: List}, {revoke: ada, path: revocations/zed.json}", 0, "listed, misplaced zed.json"},
 		{"another Receipt, and a revocation by the slug's next owner", "{listing: ada, issued: -20d}, " +
 			"{commit: List}, {edit: implementations/ada.json, set: {/tool_did: 'did:web:bob.example'}}, " +
 			`{commit: Edit}, {write: revocations/zed.json, text: '{"slug": "ada", "revoked_receipt_sha256": "$pin(ada)", ` +
@@ -271,6 +293,9 @@ func TestUnclear(t *testing.T) {
 // name.
 func TestMayWitnessByState(t *testing.T) {
 	const begin = "{listing: ada, level: L4, witness: [bob]}, {listing: bob, level: L4, witness: [ada]}, {commit: List}"
+	const shared = `, {edit: implementations/ada.json, set: {/tool_did: "did:web:a.example"}}, {listing: cyd, set: ` +
+		`{/tool_did: "did:web:ada.example"%s}}, {commit: Share}, ` +
+		`{edit: implementations/ada.json, set: {/tool_did: "did:web:ada.example"}}`
 	unread := "revocations/a/ada-" + strings.Repeat("1", 64) + ".json"
 	for _, c := range []struct{ name, then, code, why string }{
 		{"in force", "", "", ""},
@@ -296,13 +321,25 @@ func TestMayWitnessByState(t *testing.T) {
 		{"valid a second later",
 			", {edit: implementations/ada.json, set: {/issued_at: '2026-06-01T12:05:01Z'}}",
 			"witness-not-listed", "its listing implementations/ada.json is valid from 2026-06-01T12:05:01Z on"},
+		{"another one had its DID first", fmt.Sprintf(shared, ""), "witness-not-listed", "cyd.json is at L1"},
+		{"another one that is none had its DID first", fmt.Sprintf(shared, ", /contact: 7"), "", ""},
+		{"no issued_at, which no schema refuses", ", {edit: implementations/ada.json, delete: [/issued_at]}" +
+			`, {write: schemas/implementation.schema.json, text: '{"type": "object"}'}`,
+			"witness-not-listed", "no dates that can be read"},
 		{"no issued_at", ", {edit: implementations/ada.json, set: {/issued_at: x}}",
 			"witness-not-listed", "its listing implementations/ada.json is not valid under the schema"},
 	} {
 		w, repo := built(t, "base: ["+begin+c.then+"]")
-		l, code, why, err := runOn(t, repo, w.Now).MayWitness("did:web:ada.example")
+		run := runOn(t, repo, w.Now)
+		l, code, why, err := run.MayWitness("did:web:ada.example")
 		if err != nil || code != c.code || (l == nil) != (c.code != "") || !strings.Contains(why, c.why) {
 			t.Errorf("%s: %v, %q, %q, %v; expected %q", c.name, l, code, why, err, c.code)
+		}
+		first := must.Get(repo.FirstParents(t.Context(), "", "main"))(t)[0]
+		then := &Moment{Tree: must.Get(repo.Tree(t.Context(), first))(t), When: w.Now, number: 2}
+		was := must.Get(NewStanding(t.Context(), then.Tree, anyPath))(t).BySlug("ada")
+		if is, err := run.state(was, unjudged, run.past(), then); err != nil || !is.InForce() {
+			t.Errorf("%s: before it was %+v, %v; expected a listing in force", c.name, is, err)
 		}
 	}
 }
