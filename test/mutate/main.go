@@ -666,16 +666,21 @@ func (m *mutator) changedLines(ctx context.Context, pkg string) (map[string]map[
 	return lines, nil
 }
 
-// try runs the tests that reach each mutant until one fails.
+// try runs the tests that reach each mutant until one fails, the slow ones at last.
 func (m *mutator) try(ctx context.Context, tried []*mutant) error {
 	return parallel(ctx, len(tried), func(i int) error {
 		u := tried[i]
-		most := 5 * time.Second
-		for _, t := range u.tests {
-			most += 10 * t.usual
-		}
-		if len(u.tests) > 0 {
-			_, u.killed = m.execute(ctx, u.tests, most, fmt.Sprintf("MUTANT=%d", u.number))
+		for _, slow := range []bool{false, true} {
+			var tests []*test
+			most := 5 * time.Second
+			for _, t := range u.tests {
+				if (t.usual > 5*time.Second) == slow {
+					tests, most = append(tests, t), most+10*t.usual
+				}
+			}
+			if len(tests) > 0 && !u.killed {
+				_, u.killed = m.execute(ctx, tests, most, fmt.Sprintf("MUTANT=%d", u.number))
+			}
 		}
 		return ctx.Err()
 	})
