@@ -2,7 +2,6 @@ package aaep
 
 import (
 	"fmt"
-	"strings"
 
 	"go.yaml.in/yaml/v4"
 
@@ -22,15 +21,14 @@ func TextOf(n *yaml.Node, name string) string {
 	return v.Value
 }
 
-// ReadList reads a YAML list of mappings. Each has a name of its own, a member that is one of some words, and what a
-// row of a table says.
-func ReadList(path string, data []byte, row, member string, words []string) (*form.File, error) {
+// ReadList reads a YAML list of mappings. Each has a name of its own, and what the rows of a table say.
+func ReadList(path string, data []byte, rows string) (*form.File, error) {
 	f, err := form.Read(path, data, MaxScenarioFile, 0)
 	if err != nil {
 		return nil, err
 	}
-	table := fmt.Sprintf(". list items at least 1 items at most %d\n[].name text that is not empty required\n"+
-		"[].%s text one of %s required\n%s", maxScenarios, member, strings.Join(words, " "), row)
+	table := fmt.Sprintf(". list items at least 1 items at most %d, which is a list of 1 to %[1]d scenarios\n"+
+		"[].name text that is not empty required\n%s", maxScenarios, rows)
 	if err := f.Check(form.Table("a scenario", table)); err != nil {
 		return nil, err
 	}

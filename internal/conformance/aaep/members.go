@@ -119,7 +119,7 @@ from_state text of 1 to 64 characters required
 to_state text of 1 to 64 characters required`},
 	{ProgressUpdated, "progress map required"},
 	{ToolInvoked, `
-tool text form ^[A-Za-z_][A-Za-z0-9_.-]{0,255}$ required
+tool text form ^[A-Za-z_][A-Za-z0-9_.-]{0,255}$, which is a letter or underscore and up to 255 letters, digits, _, . or - required
 irreversible boolean
 risk_level text one of low medium high
 tool_call_id text call_ and 1 to 64 letters or digits`},
@@ -168,7 +168,8 @@ timestamp text format time required`
 // replyTable are the answers of a subscriber.
 var replyTable = []messageType{
 	{ConfirmationReply, replyMembers + "\ndecision text one of accept reject required"},
-	{ClarificationReply, replyMembers + "\nresponse text or boolean or number that is not empty required"},
+	{ClarificationReply, replyMembers + `
+response text or boolean or number that is not empty, which is a text that is not empty, true, false or a number required`},
 }
 
 // The messages of a subscription, and the manifest that a producer publishes.
@@ -186,7 +187,7 @@ const capabilities = `
 max_events_per_second integer from 1 to 9007199254740992
 preferred_verbosity text one of terse normal detailed
 languages list that is not empty
-languages[] text form ^[A-Za-z]{1,8}(-[A-Za-z0-9]{1,8})*$
+languages[] text form ^[A-Za-z]{1,8}(-[A-Za-z0-9]{1,8})*$, which is a language tag
 supports_confirmation_reply boolean
 supports_clarification_reply boolean
 coalesce_boundaries list that is not empty
@@ -243,7 +244,7 @@ conformance_levels_supported list that is not empty required
 conformance_levels_supported[] integer from 1 to 3
 transports_supported[] text
 languages_supported list that is not empty
-languages_supported[] text form ^[A-Za-z]{1,8}(-[A-Za-z0-9]{1,8})*$
+languages_supported[] text form ^[A-Za-z]{1,8}(-[A-Za-z0-9]{1,8})*$, which is a language tag
 event_types_emitted[] text
 extensions_supported[] text
 default_verbosity text one of terse normal detailed

@@ -23,7 +23,7 @@ import (
 // A Shape is what a table requires of a value. A row of a table is the path of a member, its kind, and what else is
 // required of it: .name is a member, .* one of any name, [] an item, and a full stop alone the root. What a path leads
 // over is a map, or a list, and has a row only if more is required of it. Kinds are text, number, integer, boolean,
-// list, map, null and any; "or" is between two.
+// list, map, null and any; "or" is between two. What follows ", which is" says for people what the row requires.
 type Shape struct {
 	kinds       []string
 	least, most float64  // bounds: a number, the characters of a text, the items of a list
@@ -86,9 +86,11 @@ var (
 
 // read reads the kind and the constraints of a row.
 func (s *Shape) read(words string) {
-	s.want, s.required = strings.CutSuffix(words, " required")
-	s.kinds = strings.Split(kinds().FindString(s.want), " or ")
-	for _, m := range constraint().FindAllStringSubmatch(s.want, -1) {
+	words, s.required = strings.CutSuffix(words, " required")
+	words, told, _ := strings.Cut(words, ", which is ")
+	s.want = tell(words)
+	s.kinds = strings.Split(kinds().FindString(words), " or ")
+	for _, m := range constraint().FindAllStringSubmatch(words, -1) {
 		if n, err := strconv.ParseFloat(cmp.Or(m[2], m[3]), 64); err == nil && m[1] != "most" {
 			s.least = n
 		}
@@ -120,6 +122,27 @@ func (s *Shape) read(words string) {
 			}
 		}
 	}
+	s.want = cmp.Or(told, s.want)
+}
+
+// spoken has words of a row, and what people read for them.
+var spoken = strings.NewReplacer("text format date", "a date such as 2026-01-31", "text format time",
+	"an RFC 3339 time with an offset", "text format uri", "an absolute URI", "text that is a ", "a ",
+	"integer", "a whole number", "boolean", "true or false", "number", "a number", "map", "an object",
+	"text", "a text", "list items", "a list, items", "list", "a list",
+	fmt.Sprintf("from 0 to %d", 1<<53), "of 0 or more", "from ", "of ",
+	fmt.Sprintf("from 1 to %d", 1<<53), "of 1 or more", "of 0 to ", "of up to ")
+
+// tell says for people what a row requires.
+func tell(words string) string {
+	kind, rest, _ := strings.Cut(words, " form ")
+	if rest != "" {
+		rest = " by the form " + rest
+	}
+	if prefix, _ := strings.CutPrefix(kind, "text "); strings.Contains(prefix, "_ and ") {
+		return prefix
+	}
+	return spoken.Replace(kind) + rest
 }
 
 // kind returns the kind of a value as the tables name it. A whole number is an integer, however it is spelled.

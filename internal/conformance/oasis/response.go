@@ -104,7 +104,7 @@ func judgeMembers(at verdict.Place, document string, by *form.Shape, root any, o
 		case isText(v) && strings.HasSuffix(message, "not blank"):
 			code = "empty-text"
 		case isText(v) && strings.HasSuffix(message, "SemVer 2.0.0"):
-			code = "not-semver"
+			code, fix = "not-semver", ""
 		default:
 			code, usable = "wrong-type", false
 		}

@@ -95,7 +95,7 @@ func (a *agent) judgeVersion(unclear bool) verdict.Outcome {
 		}
 	case !form.IsText(v):
 		out.Errorf(a.manifest, at, "version-not-text",
-			"YAML reads opengap as %s; expected text: as a number 0.10 would be 0.1", form.Show(form.Plain(v)))
+			"YAML reads opengap as %s, not as text; as a number 0.10 would be 0.1", form.Show(form.Plain(v)))
 	case !versionForm().MatchString(v.Value):
 		out.Errorf(a.manifest, at, "version-form", "opengap is %q, the form is MAJOR.MINOR", v.Value)
 	case !slices.Contains([]string{"0.1", "0.2", "0.3", "0.4"}, v.Value):

@@ -348,9 +348,9 @@ func TestLiveNobody(t *testing.T) {
 func TestReadScenarios(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                                     "no YAML document",
-		"a: b":                                 "expected list",
-		"[]":                                   "expected list",
-		"- a":                                  `1:3: [0] is "a"; expected map`,
+		"a: b":                                 "expected a list",
+		"[]":                                   "expected a list",
+		"- a":                                  `1:3: [0] is "a"; expected an object`,
 		"- {name: a, start: b}":                "1:3: [0].reply is missing from s",
 		"- {name: a, start: b, reply: yes}":    `1:23: [0].reply is "yes"; expected accept, reject`,
 		"- {name: a, start: b, reply: maybe}":  `1:23: [0].reply is "maybe"`,
@@ -360,7 +360,7 @@ func TestReadScenarios(t *testing.T) {
 		"- {name: a, start: b, reply: none}\n- {name: a, start: b, reply: none}":   "2:3: two of the list",
 		"- {name: a, start: {x: .nan}, reply: none}":                               "1:20: start is not a JSON",
 		"- &x {name: a, start: b, reply: none}":                                    "anchor",
-		strings.Repeat("- {name: a, start: b, reply: none}\n", 50+1):               "items at most 50",
+		strings.Repeat("- {name: a, start: b, reply: none}\n", 50+1):               "expected a list of 1 to 50",
 		"- {name: a, start: b, reply: none}\n---\n- {name: a, start: b, reply: n}": "document",
 	} {
 		if all, err := ReadScenarios("s", []byte(text)); err == nil || !strings.Contains(err.Error(), want) {

@@ -2,6 +2,7 @@ package client
 
 import (
 	"encoding/json"
+	"strings"
 
 	"go.yaml.in/yaml/v4"
 
@@ -43,7 +44,8 @@ func startText(text string) []byte {
 // ReadScenarios reads a YAML list of {name, start, reply}: start is a text or a JSON body, reply one of accept, reject,
 // none, forged, twice, late and wrong-kind. The error wraps a *strictyaml.Error where the place of the fault is known.
 func ReadScenarios(path string, data []byte) (all []Scenario, err error) {
-	f, err := aaep.ReadList(path, data, "[].start text or map that is not empty required", "reply", replies)
+	f, err := aaep.ReadList(path, data, "[].start text or map that is not empty required\n[].reply text one of "+
+		strings.Join(replies, " ")+" required")
 	if err != nil {
 		return nil, err
 	}

@@ -484,7 +484,8 @@ func ReadPlays(path string, data []byte, level int) (all []Play, err error) {
 	for _, one := range AllPlays(level) {
 		known = append(known, one.Play)
 	}
-	f, err := aaep.ReadList(path, data, "", "play", known)
+	f, err := aaep.ReadList(path, data, fmt.Sprintf("[].play text one of %s, which is one of level %d: %s required",
+		strings.Join(known, " "), level, strings.Join(known, ", ")))
 	if err != nil {
 		return nil, err
 	}

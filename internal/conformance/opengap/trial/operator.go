@@ -40,7 +40,7 @@ versions list that is not empty
 versions[] text that is not empty
 import text that is not empty
 provider text that is not empty
-models list items at least 3 items at most 3 without repeats
+models list items at least 3 items at most 3 without repeats, which is a list of three different texts
 models[] text that is not empty
 env.* text that is not empty
 agent_yaml map
