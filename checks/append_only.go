@@ -51,7 +51,7 @@ var appendOnly = &Check{
 		{"deleted", "a merged file is deleted or moved away", restoreFile},
 		{"mode-changed", "the mode or type of a merged file changes", restoreFile},
 		{"edited", "a merged record other than a listing is edited", restoreFile},
-		{"too-many-versions", "more commits change one listing than are read", "squash the branch into one commit"},
+		{"too-many-versions", "more commits change one file than are read", "squash the branch into one commit"},
 		{"transient-revocation", "a single commit changes a revocation in another way than it lands; rebase-merged, " +
 			"it would be in force permanently",
 			"make one commit of the same files: git reset --soft BASE && git commit -s && git push --force-with-lease"},
@@ -274,6 +274,13 @@ func runAppendOnlyRegistry(r *Run) (verdict.Outcome, error) {
 		out.Warnf(verdict.At{Path: passing[0]}, "", "governance-in-passing",
 			"single commits change governance files, and later ones undo it: %s", list(passing)).
 			WithFix("squash the branch into one commit")
+	}
+	for _, path := range []string{schemaFiles[0].path, schemaFiles[1].path, schemaFiles[2].path, policyFile} {
+		if passing, err := r.passing(path); err != nil {
+			return out, err
+		} else if len(passing) > maxVersions {
+			tooManyVersions(&out, verdict.At{Path: path})
+		}
 	}
 	if r.Asks.onMain && len(reissues) > 1 {
 		var kept []*Subject

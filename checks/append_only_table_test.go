@@ -26,6 +26,8 @@ func TestAppendOnly(t *testing.T) {
 		out.WriteString("  - {reissue: ada}\n")
 		return out.String()
 	}
+	policies := strings.NewReplacer("edit: "+ada+", set: {/contact: ", "write: .github/gate-policy.yml, text: ",
+		"}}", "}", `"c`, `"# c`, "reissue: ada", `write: .github/gate-policy.yml, text: "# last"`)
 	checktest.Run(t, only("append-only", []checktest.Case{
 		{Name: "reissued", World: `{base: [{listing: ada}], pr: [{reissue: ada}]}`, Want: "pass"},
 		{Name: "deleted", World: `{base: [{listing: ada}], pr: [{remove: implementations/ada.json}]}`,
@@ -285,6 +287,11 @@ pr:
 		{Name: "101 versions", World: versions(101), Want: `
 implementations/ada.json:1:1: error: append-only: too-many-versions
 registry: warning: append-only: squash`},
+		{Name: "100 versions of the policy", World: policies.Replace(versions(100)),
+			Want: ".github/gate-policy.yml: warning: append-only: governance"},
+		{Name: "101 versions of the policy", World: policies.Replace(versions(101)), Want: `
+.github/gate-policy.yml: warning: append-only: governance
+.github/gate-policy.yml: error: append-only: too-many-versions`},
 	}))
 }
 

@@ -1,6 +1,7 @@
 package checks
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/did"
@@ -35,8 +36,7 @@ func transient(o *verdict.Outcome, s *Subject) (bool, error) {
 		f := o.Errorf(s, "", code, "a single commit leaves this file otherwise than the range does; rebase-merged, it "+
 			"would be in the history permanently")
 		f.Commit = c.ID
-		f.WithFix("make one commit of the same files: %sgit reset --soft %s && git commit -s && "+
-			"git push --force-with-lease", s.Run.switching(), short(s.Run.forked()))
+		f.WithFix("%s", s.Run.oneCommit())
 		return true, nil
 	}
 	return false, nil
@@ -55,6 +55,48 @@ func (s *Subject) corrects(e *registry.Entry) (bool, error) {
 	return slices.ContainsFunc(s.Run.Subjects, func(t *Subject) bool {
 		return t.Listing != nil && !t.Unchanged() && did.Same(t.Listing.ToolDID, l.ToolDID)
 	}), nil
+}
+
+// oneCommit returns the fix of a range whose single commits may not land.
+func (r *Run) oneCommit() string {
+	return fmt.Sprintf("make one commit of the same files: %sgit reset --soft %s && git commit -s && "+
+		"git push --force-with-lease", r.switching(), short(r.forked()))
+}
+
+// passing returns the trees of the commits that leave a governance file otherwise than the range does: rebase-merged,
+// each would judge the next one. A file that the range adds and removes again is only warned of.
+func (r *Run) passing(path string) (trees []*registry.Tree, err error) {
+	for _, c := range r.Range.Commits {
+		t := changeOf(c.Touched, path)
+		if t == nil || len(trees) > maxVersions {
+			continue
+		}
+		stood, err := r.Range.Base.Leaf(path)
+		if err != nil {
+			return nil, err
+		}
+		lands, err := r.Range.Result.Leaf(path)
+		if err != nil {
+			return nil, err
+		}
+		if registry.SameEntry(t.Head, lands) || stood == nil && lands == nil {
+			continue
+		}
+		tree, err := r.Repo.Tree(r.Context, c.ID)
+		if err != nil {
+			return nil, err
+		}
+		trees = append(trees, tree)
+	}
+	return trees, nil
+}
+
+// inPassing says of findings that they are about what a single commit has.
+func (r *Run) inPassing(found []verdict.Finding, t *registry.Tree) {
+	for i := range found {
+		found[i].Commit = t.Commit()
+		found[i].WithFix("%s", r.oneCommit())
+	}
 }
 
 // forked returns the commit from which a range starts.
@@ -87,7 +129,7 @@ func (r *Run) onto() string {
 	return short(r.Range.Base.Commit())
 }
 
-// maxVersions is how many versions of one listing are read from a range's commits.
+// maxVersions is how many versions of one file are read from a range's commits.
 const maxVersions = 100
 
 // commits holds each commit of the range to the same rule, so that tampering that a later commit undoes
@@ -183,8 +225,8 @@ func (s *Subject) repairedIn(commit string, head *registry.Entry, p *outlook) (b
 	return true, nil
 }
 
-func tooManyVersions(o *verdict.Outcome, s *Subject) {
-	o.Errorf(s, "", "too-many-versions", "more than %d commits change this listing", maxVersions).
+func tooManyVersions(o *verdict.Outcome, at verdict.Place) {
+	o.Errorf(at, "", "too-many-versions", "more than %d commits change this file", maxVersions).
 		WithFix("squash the branch into one commit")
 }
 

@@ -316,27 +316,44 @@ func ownDomain(s *Subject) domainage.Domain {
 // listing could be judged by it.
 func runPeerWitnessesRegistry(r *Run) (verdict.Outcome, error) {
 	var out verdict.Outcome
-	p, whose := r.Base.Policy, "the base tree's"
-	severity, code, fix := verdict.Warning, "policy-broken", "fix the file in a pull request of its own; its "+
-		"schema: oap-gate schema gate-policy"
-	if changeOf(r.Range.Changes, policyFile) != nil {
-		if len(r.Subjects) == 0 { // else append-only refuses the change of both kinds
-			severity, code, fix = verdict.Error, codePolicyUnreadable,
-				"correct the file; its schema: oap-gate schema gate-policy"
+	unread := func(p Policy, severity verdict.Severity, code, whose, fix string) {
+		if p.Broken == nil {
+			return
 		}
-		var err error
-		if p, err = ReadPolicy(r.Context, r.Range.Result); err != nil {
-			return out, err
-		}
-		whose = "the proposed"
-	}
-	if p.Broken != nil {
 		f := out.Add(verdict.At{Path: policyFile}, severity, "", code, "%s %s exempts nobody: %v", whose,
 			policyFile, p.Broken)
 		if at, ok := errors.AsType[*strictyaml.Error](p.Broken); ok {
 			f.Pos, f.Message = at.Pos, whose+" policy exempts nobody: "+at.Message
 		}
 		f.WithFix("%s", fix)
+	}
+	const schema = "; its schema: oap-gate schema gate-policy"
+	trees, err := r.passing(policyFile)
+	if err != nil {
+		return out, err
+	}
+	passing := len(trees)
+	if changeOf(r.Range.Changes, policyFile) != nil {
+		trees = append(trees, r.Range.Result)
+	} else {
+		unread(r.Base.Policy, verdict.Warning, "policy-broken", "the base tree's",
+			"fix the file in a pull request of its own"+schema)
+	}
+	for i, t := range trees {
+		p, err := ReadPolicy(r.Context, t)
+		if err != nil {
+			return out, err
+		}
+		from := len(out.Findings)
+		if len(r.Subjects) == 0 {
+			unread(p, verdict.Error, codePolicyUnreadable, "the proposed", "correct the file"+schema)
+		} else { // append-only refuses the change of both kinds
+			unread(p, verdict.Warning, "policy-broken", "the proposed",
+				"fix the file in a pull request of its own"+schema)
+		}
+		if i < passing {
+			r.inPassing(out.Findings[from:], t)
+		}
 	}
 	return out.OrPass(), nil
 }

@@ -208,6 +208,16 @@ implementations/else.json:1:1: inconclusive: domain-age: policy-unreadable
 			Want: `
 .github/gate-policy.yml: warning: append-only: governance
 .github/gate-policy.yml: error: peer-witnesses: policy-unreadable`},
+		// also one that the next commit corrects
+		{Name: "proposed, corrected by a second commit", World: base + `pr:
+  - {write: .github/gate-policy.yml, text: "maintainers: everybody\n"}
+  - {commit: broken}
+  - {write: .github/gate-policy.yml, text: "version: 1\npublic_suffixes: [x.example]\n"}
+`,
+			Want: `
+.github/gate-policy.yml: warning: append-only: governance
+.github/gate-policy.yml: error: peer-witnesses: policy-unreadable`,
+			Says: []string{`make one commit of the same files: git reset --soft [0-9a-f]{12} `}},
 		// with a record append-only refuses it
 		{Name: "proposed with a record", World: base,
 			PR: `{write: .github/gate-policy.yml, text: "maintainers: everybody\n"}, {listing: else}`, Want: `

@@ -201,8 +201,12 @@ func refused(s *Subject, pointer string) bool {
 func runSchemaRegistry(r *Run) (verdict.Outcome, error) {
 	var out verdict.Outcome
 	for _, f := range schemaFiles {
-		if changeOf(r.Range.Changes, f.path) != nil {
-			if err := schemaChange(&out, r, f); err != nil {
+		passing, err := r.passing(f.path)
+		if err != nil {
+			return out, err
+		}
+		if len(passing) > 0 || changeOf(r.Range.Changes, f.path) != nil {
+			if err := schemaChange(&out, r, f, passing); err != nil {
 				return out, err
 			}
 		} else if broken := r.Base.Schemas.broken[f.path]; broken != nil {
@@ -219,24 +223,38 @@ func runSchemaRegistry(r *Run) (verdict.Outcome, error) {
 const maxBrokenRecords = 10
 
 // schemaChange judges a pull request that brings a new schema: it compiles, and no record that was valid
-// becomes invalid.
-func schemaChange(o *verdict.Outcome, r *Run, f schemaFile) error {
-	at := verdict.At{Path: f.path}
-	next, broken, err := readSchema(r.Context, r.Range.Result, f)
-	if err != nil {
-		return err
+// becomes invalid. So does each schema that a single commit has in passing.
+func schemaChange(o *verdict.Outcome, r *Run, f schemaFile, passing []*registry.Tree) error {
+	old := r.Base.Schemas.Of(f.kinds[0])
+	for i, t := range append(passing, r.Range.Result) {
+		next, broken, err := readSchema(r.Context, t, f)
+		if err != nil {
+			return err
+		}
+		from := len(o.Findings)
+		if broken != nil {
+			o.Errorf(verdict.At{Path: f.path}, "", "schema-broken", "the proposed schema does not compile: %v", broken).
+				WithFix("correct the schema; it is read as JSON Schema draft 2020-12 without remote references")
+		} else if err := refusesRecords(o, r, f, old, next); err != nil {
+			return err
+		} else {
+			old = next
+		}
+		if i < len(passing) {
+			r.inPassing(o.Findings[from:], t)
+		}
 	}
-	if broken != nil {
-		o.Errorf(at, "", "schema-broken", "the proposed schema does not compile: %v", broken).
-			WithFix("correct the schema; it is read as JSON Schema draft 2020-12 without remote references")
+	return nil
+}
+
+// refusesRecords reports the records of the base tree that a schema refuses and the one before it accepts.
+func refusesRecords(o *verdict.Outcome, r *Run, f schemaFile, old, next *jsonschema.Schema) error {
+	if old == nil {
 		return nil
 	}
+	at := verdict.At{Path: f.path}
 	var refused []string
 	for _, k := range f.kinds {
-		old := r.Base.Schemas.Of(k)
-		if old == nil {
-			continue
-		}
 		scan := func(rec *registry.Record) string {
 			if rec.Document == nil || len(old.Validate(rec.Document.Root)) > 0 {
 				return ""

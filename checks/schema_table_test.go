@@ -118,6 +118,58 @@ schemas/implementation.schema.json: warning: append-only: governance`,
 			PR:   "{edit: schemas/implementation.schema.json, set: {/properties/name/maxLength: 3}}", Want: `
 implementations/ada.json:13:3: warning: schema: schema-additionalProperties
 schemas/implementation.schema.json: warning: append-only: governance`},
+		// each schema that a single commit has is judged too, also one that the next commit takes back
+		{Name: "broken, then right", World: `base: [{listing: ada}]
+pr:
+  - {write: schemas/implementation.schema.json, text: "{"}
+  - {commit: broken}
+  - {write: schemas/implementation.schema.json, text: '{"type": "object"}'}
+`, Want: `
+schemas/implementation.schema.json: error: schema: schema-broken
+schemas/implementation.schema.json: warning: append-only: governance`,
+			Says: []string{`make one commit of the same files: git reset --soft [0-9a-f]{12} `}},
+		{Name: "tighter, then looser", World: `base: [{listing: ada}]
+pr:
+  - {write: schemas/implementation.schema.json, text: '{"required": ["motto"]}'}
+  - {commit: tighter}
+  - {write: schemas/implementation.schema.json, text: '{"type": "object"}'}
+`, Want: `
+schemas/implementation.schema.json: error: schema: schema-refuses-records
+schemas/implementation.schema.json: warning: append-only: governance`},
+		{Name: "tighter, then as before", World: `schemas: [listing]
+base: [{listing: ada, name: Ada the First}]
+pr:
+  - {edit: schemas/implementation.schema.json, set: {/properties/name/maxLength: 3}}
+  - {commit: tighter}
+  - {edit: schemas/implementation.schema.json, set: {/properties/name/maxLength: 80}}
+`, Want: `
+schemas/implementation.schema.json: error: schema: schema-refuses-records
+schemas/implementation.schema.json: warning: append-only: governance-in-passing`},
+		{Name: "looser, then tighter than that", World: `schemas: [listing]
+base: [{listing: ada, set: {/motto: "we try"}}]
+pr:
+  - {write: schemas/implementation.schema.json, text: '{"type": "object"}'}
+  - {commit: looser}
+  - {write: schemas/implementation.schema.json, text: '{"properties": {"motto": false}}'}
+`, Want: `
+implementations/ada.json:13:3: warning: schema: schema-additionalProperties
+schemas/implementation.schema.json: error: schema: schema-refuses-records
+schemas/implementation.schema.json: warning: append-only: governance`},
+		{Name: "looser, and looser again", World: `base: [{listing: ada}]
+pr:
+  - {write: schemas/implementation.schema.json, text: '{"required": ["name"]}'}
+  - {commit: looser}
+  - {write: schemas/implementation.schema.json, text: '{"type": "object"}'}
+`, Want: `schemas/implementation.schema.json: warning: append-only: governance`},
+		{Name: "added broken and removed", World: `base: [{listing: ada}]
+pr:
+  - {write: schemas/implementation.schema.json, text: "{"}
+  - {write: a.md, text: a}
+  - {commit: broken}
+  - {remove: schemas/implementation.schema.json}
+`, Want: `
+a.md: warning: append-only: governance
+schemas/implementation.schema.json: warning: append-only: governance-in-passing`},
 		// taken away, so that the built-in one refuses what is valid today
 		{Name: "drop",
 			World: `schemas: [listing]
