@@ -71,6 +71,10 @@ base:
 		if found, err := run.since(ada, &Moment{Tree: gone, When: w.Now, number: 4}); err != nil || found.number != 0 {
 			t.Errorf("%s: since commit %d, error %v, where the commit itself brought it", name, found.number, err)
 		}
+		was, err := runOn(t, repo, w.Now).past().tenure(t.Context(), ada.Path, ada.ToolDID, asOf{before: 3})
+		if err != nil || was.number != 2 {
+			t.Errorf("before commit 3: since commit %d, error %v; expected 2", was.number, err)
+		}
 		if now, err := run.since(ada, nil); err != nil || now.number != 4 && name != "an audit of the last commit" {
 			t.Errorf("%s: since commit %d, error %v; expected 4", name, now.number, err)
 		}

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/openagentprotocol-OAP/oap-gate/checks/internal/listed"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/revocation"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
@@ -132,6 +133,14 @@ func TestHolders(t *testing.T) {
 	}
 }
 
+// A listing without a date is issued when it lands.
+func TestUndated(t *testing.T) {
+	landed, dated := time.Unix(5, 0), time.Unix(4, 0)
+	if v := versionOf(&registry.Listing{}, landed, dated, "", 1); v.issued != landed || v.dated != dated {
+		t.Errorf("issued %s, dated %s; expected %s and %s", v.issued, v.dated, landed, dated)
+	}
+}
+
 // The first commit that pinned a hash counts, and of one commit the first path.
 func TestPinnedFirst(t *testing.T) {
 	p := newPast(nil, "", time.Time{})
@@ -197,7 +206,7 @@ base:
 
 // What the state of a listing depends on and cannot be read is an error, whatever was read of another tree.
 func TestUnreadState(t *testing.T) {
-	w, repo := built(t, "base: [{listing: ada}, {listing: bob, host: ada.example}]")
+	w, repo := built(t, "base: [{listing: ada}, {listing: bob, host: ada.example}, {listing: pro, provisional: true}]")
 	again := opened(t, w.Repo.Dir)
 	tree := must.Get(again.Tree(t.Context(), "main"))(t)
 	st := must.Get(NewStanding(t.Context(), must.Get(repo.Tree(t.Context(), "main"))(t), anyPath))(t)
@@ -209,16 +218,36 @@ func TestUnreadState(t *testing.T) {
 	if err := p.irregular(&Withdrawal{}, nil, tree); err == nil {
 		t.Error("a revocation is looked for in a tree that cannot be read: no error")
 	}
-	for _, read := range []bool{false, true} { // the tree
-		run := &Run{Context: t.Context(), Repo: again, Base: emptyStanding(tree), Now: w.Now}
-		if run.Base.past = newPast(again, "", w.Now); read {
-			run.Base = st
-			st.past = newPast(again, w.Head, w.Now)
-			st.past.read = true
+	for slug, first := range map[string]string{"ada": "", "pro": "", "bob": "implementations/a.json"} {
+		run := &Run{Context: t.Context(), Repo: again, Base: st, Now: w.Now}
+		if st.past = newPast(again, w.Head, w.Now); first != "" {
+			run.first = map[string]tenant{"did:web:ada.example": {1, first}}
 		}
-		if is, err := run.State(st.BySlug("ada")); err == nil {
-			t.Errorf("the tree was read: %t: %+v; expected an error", read, is)
+		st.past.read = true
+		if is, err := run.State(st.BySlug(slug)); err == nil {
+			t.Errorf("the history of %s cannot be read: %+v; expected an error", slug, is)
 		}
+	}
+	run := &Run{Context: t.Context(), Repo: again, Base: emptyStanding(tree), Now: w.Now}
+	run.Base.past = newPast(again, "", w.Now)
+	if is, err := run.State(st.BySlug("ada")); err == nil {
+		t.Errorf("a listing cannot be read: %+v; expected an error", is)
+	}
+	for _, slug := range []string{"ada", "bob"} {
+		run.Base.listings.Add(listed.Pack(st.BySlug(slug), uint8(unjudged)))
+	}
+	if is, err := run.state(st.BySlug("ada"), sound, run.past(), nil); err == nil {
+		t.Errorf("another listing cannot be read: %+v; expected an error", is)
+	}
+	run.Base = emptyStanding(nil)
+	run.Base.past, run.Base.unread = newPast(again, w.Head, w.Now), []string{"implementations/ada.json"}
+	run.Base.past.read = true
+	if found, err := run.Withdrawn("did:web:ada.example", "", w.Now); err == nil {
+		t.Errorf("the history of a listing cannot be read: %+v; expected an error", found)
+	}
+	none := &Listed{Path: "implementations/none.json", Slug: "none", Issued: w.Now, Expires: w.Now.AddDate(0, 1, 0)}
+	if is, err := runOn(t, repo, w.Now).State(none); err != nil || is.RefusedBy != byUnreadable {
+		t.Errorf("a listing that the tree lacks is %+v, %v", is, err)
 	}
 }
 
@@ -279,6 +308,10 @@ func TestUnreadRepair(t *testing.T) {
 		{"the history of a new file", ended, repairs(registry.Change{Head: entry}, odd)},
 		{"the base's file, which is removed", t.Context(), repairs(registry.Change{Base: lost(t)}, odd)},
 		{"the base's listing, which changes", t.Context(), repairs(registry.Change{Base: lost(t), Head: entry}, ada)},
+		{"a revocation", t.Context(), func(r *Run) error {
+			_, err := readRevoked(r.Repo, odd, *lost(t))
+			return err
+		}},
 		{"a former version", t.Context(), past(odd, lost(t))},
 		{"the listings of the history, for a name", ended, func(r *Run) error {
 			_, err := r.holds(&registry.Record{Path: sum, Entry: *entry}, 1)

@@ -53,6 +53,13 @@ func TestRevocationsForced(t *testing.T) {
 		{Name: "four one broken", World: base + "  - {listing: dan, level: L4, witness: [ada]}",
 			PR:   "{revoke: evil, witness: [ada, {slug: dan, key: other}, bob, cyd]}",
 			Want: `revocations/evil-56b689eff94bf2ac4d8226360b2f5eeea12c7e70f950518785bf9259ffa36f72.json:19:5: warning: revocations: witness-not-counted`},
+		// anyone can sign by a published key
+		{Name: "a published key", World: base + three + `web:
+  - {edit: "https://bob.example/.well-known/did.json", set: {/verificationMethod/0/publicKeyJwk/x: "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo"}}
+`,
+			Want: `
+revocations/evil-56b689eff94bf2ac4d8226360b2f5eeea12c7e70f950518785bf9259ffa36f72.json:7:3: error: revocations: not-authorised
+revocations/evil-56b689eff94bf2ac4d8226360b2f5eeea12c7e70f950518785bf9259ffa36f72.json:19:5: error: revocations: did-published-key`},
 		// an earlier Receipt; an expired listing
 		{Name: "earlier", World: base + `  - {commit: List}
   - {at: -5d}

@@ -119,6 +119,12 @@ web:
 		{Name: "lax, text form", World: lax + textForm,
 			Want: `revocations/eve-6cc6e029f37950573adefc72ee978473693918e13deb4d6c84281cab8b79f4dc.json:7:3: error: revocations: signature-form`,
 			Says: []string{`fix: write it as an object: "signature": `}},
+		{Name: "text form, mended by another", World: base + "  - {revoke: eve, tamper: {set: {/signature: x}}}\n" +
+			"  - {commit: Revoke}\npr: [{remove: revocations/eve-$pin(eve).json}, {revoke: eve, key: mallory}]\n",
+			Want: `
+revocations/eve-6cc6e029f37950573adefc72ee978473693918e13deb4d6c84281cab8b79f4dc.json: warning: append-only: governance
+registry: notice: revocations: not-in-force
+revocations/eve-6cc6e029f37950573adefc72ee978473693918e13deb4d6c84281cab8b79f4dc.json:7:3: error: revocations: not-authorised`},
 		{Name: "text form, only revocations", Only: "revocations", World: base + textForm,
 			Want: `revocations/eve-6cc6e029f37950573adefc72ee978473693918e13deb4d6c84281cab8b79f4dc.json:7:3: error: revocations: signature-form`},
 		// the owner's DID Document is gone, is another's, or could not be had

@@ -284,7 +284,7 @@ func (r *Run) hadFirst(l *Listed) (string, error) {
 	if (tenant{since.number, l.Path}).before(first) {
 		return "", err
 	}
-	return first.path, err
+	return first.path, nil // an error comes with number 0
 }
 
 // firstOf returns the listing of the base tree that has had a DID first, of those that are not refused by themselves.

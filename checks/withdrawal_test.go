@@ -263,6 +263,12 @@ func TestUnclear(t *testing.T) {
 		{"another Receipt, a later one revoked", "{at: -20d}, {listing: ada, issued: -21d}, {commit: List}, " +
 			"{at: -5d}, {reissue: ada, issued: -16d}, {commit: Renew}, {revoke: ada, path: revocations/zed.json}",
 			0, "listed, unclear zed.json, misplaced zed.json"},
+		{"another Receipt, revoked itself", "{listing: ada}, {commit: List}, {write: revocations/zed.json, text: '" +
+			`{"slug": "ada", "revoked_receipt_sha256": "` + strings.Repeat("0", 64) + `"}'}`,
+			0, "listed, revoked zed.json, misplaced zed.json"},
+		{"another Receipt, and a third one revoked", "{listing: ada}, {commit: List}, {write: revocations/zed.json, " +
+			`text: '{"slug": "ada", "revoked_receipt_sha256": "` + strings.Repeat("1", 64) + `"}'}`,
+			0, "listed, misplaced zed.json"},
 		{"another Receipt, and a listing that landed just now", "{at: +0s}, {listing: ada, issued: -20d}, " +
 			"{commit: List}, {revoke: ada, path: revocations/zed.json}", 0, "listed, misplaced zed.json"},
 		{"another Receipt, and a revocation by the slug's next owner", "{listing: ada, issued: -20d}, " +
