@@ -140,7 +140,7 @@ func (m *Marker) asked(changes []registry.Change, own bool) (map[string]bool, er
 				continue
 			}
 			id, folded := l.ToolDID, did.Fold(l.ToolDID)
-			named, err := st.past.names(m.run.Context, folded)
+			named, err := st.past.names(m.run.Context, id)
 			if err != nil {
 				return nil, err
 			}

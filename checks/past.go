@@ -39,7 +39,7 @@ type past struct {
 	files    []revokedFile                            // each content of each path below revocations/
 	naming   map[pin][]int                            // numbers of the files that name a pin
 	pins     map[pin][]version                        // those that a path had
-	revoked  map[string]map[pin][]version             // by folded DID: those of pins that some file names
+	revoked  map[string]map[pin][]version             // by DID: those of pins that some file names
 	first    map[string]tenant                        // by hash: the listing that pinned it first; nil: nobody asked
 }
 

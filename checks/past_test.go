@@ -56,3 +56,24 @@ func TestCostOfMany(t *testing.T) {
 		}
 	}
 }
+
+// An owner revokes what is his own: the path of a DID keeps its letter case, its host does not.
+func TestOwnersInLetterCase(t *testing.T) {
+	const alice, other = "did:web:h.example:alice", "did:web:h.example:Alice"
+	sum := strings.Repeat("1", 64)
+	path := "revocations/slug-" + sum + ".json"
+	p := newPast(nil, "", time.Time{})
+	text := fmt.Sprintf(`{"slug": "slug", "revoked_receipt_sha256": %q, "revoked_by_did": %q}`, sum, alice)
+	p.revoke(revokedFile{Revocation: revocation.Read(path, []byte(text)), path: path})
+	for i, id := range []string{other, alice} {
+		p.pin("implementations/slug.json", version{did: id, sha256: sum, number: i + 1})
+	}
+	for id, revoked := range map[string]bool{alice: true, "did:web:H.example:alice": true, other: false} {
+		if by, err := p.revokedBy(t.Context(), id, sum, time.Time{}, asOf{}); (by != nil) != revoked || err != nil {
+			t.Errorf("%s: %v, %v; expected revoked to be %v", id, by, err, revoked)
+		}
+	}
+	if all, err := p.owners(t.Context(), pin{Slug: "slug", SHA256: sum}, asOf{}); len(all) != 2 || err != nil {
+		t.Errorf("%d owners, %v; expected 2", len(all), err)
+	}
+}

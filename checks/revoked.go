@@ -16,7 +16,7 @@ import (
 // revokedFile is one content of a path below revocations/.
 type revokedFile struct {
 	revocation.Revocation
-	owner        string // revoked_by_did, folded
+	owner        string // revoked_by_did in its one spelling
 	path, commit string
 	entry        registry.Entry
 	landed       time.Time
@@ -40,7 +40,7 @@ func readRevoked(repo *registry.Repository, path string, e registry.Entry) (revo
 
 // revoke adds a file below revocations/.
 func (p *past) revoke(f revokedFile) {
-	f.owner = did.Fold(f.By)
+	f.owner = did.Spelling(f.By)
 	p.files = append(p.files, f)
 	for _, named := range f.Pins {
 		p.naming[named] = append(p.naming[named], len(p.files)-1)
@@ -73,7 +73,7 @@ func (p *past) listed(path string, v version) {
 
 // register notes that a version had a pin that some file names.
 func (p *past) register(v version, at pin) {
-	id := did.Fold(v.did)
+	id := did.Spelling(v.did)
 	if v.did == "" { // nobody's
 		return
 	}
@@ -109,7 +109,8 @@ func (p *past) pinned(at pin) []version {
 // that pinned it; nil if none does.
 //
 // A file acts on each DID that the slug listed with the hash. One that an owner wrote acts only on the DID of that
-// owner: the former and the next holder of a slug have no power over each other.
+// owner: the former and the next holder of a slug have no power over each other. So DIDs are compared by their one
+// spelling, in which the path keeps its case.
 func (p *past) acting(at pin, id string, as asOf) (by *revokedFile, issued time.Time) {
 	issued, had := p.issued(at, id, as)
 	for o := p; had && o != nil; o = o.under {
@@ -143,15 +144,16 @@ func (p *past) issued(at pin, id string, as asOf) (first time.Time, had bool) {
 
 // holders returns the versions that had a hash under a slug, the earliest of each DID. One without a DID is nobody's.
 func (p *past) holders(at pin, as asOf) (out []version) {
-	of := map[string]int{} // by folded DID: its index
+	of := map[string]int{} // by DID: its index
 	for _, v := range p.pinned(at) {
 		if v.did == "" || !as.counts(v.number) {
 			continue
 		}
-		i, known := of[did.Fold(v.did)]
+		id := did.Spelling(v.did)
+		i, known := of[id]
 		switch {
 		case !known:
-			of[did.Fold(v.did)] = len(out)
+			of[id] = len(out)
 			out = append(out, v)
 		case as.issued(v).Before(as.issued(out[i])):
 			out[i] = v
@@ -168,7 +170,7 @@ func (p *past) revokedBy(ctx context.Context, id, sha256 string, issued time.Tim
 	if err := p.ready(ctx); err != nil {
 		return nil, err
 	}
-	id = did.Fold(id)
+	id = did.Spelling(id)
 	var by *revokedFile
 	for o := p; o != nil; o = o.under {
 		for at := range o.revoked[id] { // whichever comes first, one file is before all others
@@ -185,11 +187,11 @@ func (p *past) revokedBy(ctx context.Context, id, sha256 string, issued time.Tim
 }
 
 // names reports whether some file names a pin that a DID had. Whether it revokes anything, revokedBy says.
-func (p *past) names(ctx context.Context, folded string) (bool, error) {
+func (p *past) names(ctx context.Context, id string) (bool, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	err := p.ready(ctx)
-	return len(p.revoked[folded]) > 0, err
+	return len(p.revoked[did.Spelling(id)]) > 0, err
 }
 
 // owners returns the versions by which an owner of a slug may revoke a hash, the earliest of each DID.

@@ -102,7 +102,7 @@ func (r *Run) Withdrawn(id, sha256 string, notBefore time.Time) (*Withdrawal, er
 		return nil, err
 	}
 	folded := did.Fold(id)
-	own, pinned := p.listings(folded, sha256)
+	own, pinned := p.listings(id, sha256)
 	out := &Withdrawal{}
 	if by != nil {
 		out.Revoked = by.path
@@ -115,7 +115,7 @@ func (r *Run) Withdrawn(id, sha256 string, notBefore time.Time) (*Withdrawal, er
 		if err := p.followAll(r.Context); err != nil {
 			return nil, err
 		}
-		if _, pinned := p.listings(folded, sha256); pinned {
+		if _, pinned := p.listings(id, sha256); pinned {
 			out = &found
 		}
 	}
@@ -129,14 +129,16 @@ func (r *Run) Withdrawn(id, sha256 string, notBefore time.Time) (*Withdrawal, er
 	return out, nil
 }
 
-// listings returns the slugs that listed a DID, of those that were read, and whether one of them pinned a hash for it.
-func (p *past) listings(folded, sha256 string) (own map[string]bool, pinned bool) {
+// listings returns the slugs that listed a DID, of those that were read, in whatever letter case, and whether one of
+// them pinned a hash for it.
+func (p *past) listings(id, sha256 string) (own map[string]bool, pinned bool) {
 	own = map[string]bool{}
+	folded := did.Fold(id)
 	for path, all := range p.versions {
 		for _, v := range all {
 			if v.did != "" && did.Fold(v.did) == folded {
 				own[listed.SlugOf(path)] = true
-				pinned = pinned || v.sha256 == sha256
+				pinned = pinned || v.sha256 == sha256 && did.Same(v.did, id)
 			}
 		}
 	}
@@ -188,7 +190,7 @@ func (p *past) irregular(out *Withdrawal, own map[string]bool, head *registry.Tr
 
 // unpinned finds what is against a Receipt that no listing of its DID ever pinned: its own hash under a slug of the
 // DID, and a Receipt that the slug pinned after this one was signed. It reports whether there is one.
-func (p *past) unpinned(out *Withdrawal, own map[string]bool, id, sha256 string, notBefore, now time.Time) bool {
+func (p *past) unpinned(out *Withdrawal, own map[string]bool, folded, sha256 string, notBefore, now time.Time) bool {
 	for i := range p.files {
 		f := &p.files[i]
 		for _, named := range f.Pins {
@@ -199,12 +201,11 @@ func (p *past) unpinned(out *Withdrawal, own map[string]bool, id, sha256 string,
 				(out.Revoked == "" || f.path < out.Revoked) {
 				out.Revoked = f.path
 			}
-			by, _ := p.acting(named, id, asOf{})
-			if by == nil {
-				continue
-			}
 			for _, v := range p.versions[listed.Path(named.Slug)] {
-				if did.Fold(v.did) != id || v.sha256 != named.SHA256 {
+				if did.Fold(v.did) != folded || v.sha256 != named.SHA256 {
+					continue
+				}
+				if by, _ := p.acting(named, did.Spelling(v.did), asOf{}); by == nil {
 					continue
 				}
 				if !v.landed.Before(notBefore) && v.landed.Before(now) &&
