@@ -43,7 +43,7 @@ func TestRevokedWith(t *testing.T) {
 	at := func(seconds float64) time.Time {
 		return time.Unix(1_800_000_000, 0).Add(time.Duration(seconds * float64(time.Second)))
 	}
-	const signed = 1000
+	const signed, ada = 1000, "did:web:ada.example"
 	of := func(id, sum string, issued, landed float64) version {
 		return versionOf(&registry.Listing{ToolDID: "did:web:" + id + ".example", ReceiptSHA256: sum,
 			Issued: at(issued)}, at(landed), at(landed), "", 1)
@@ -105,8 +105,8 @@ func TestRevokedWith(t *testing.T) {
 			if when != "before" {
 				p.revoke(file)
 			}
-			by, err := p.revokedBy(t.Context(), "did:web:ada.example", c.sha256, at(signed), asOf{})
-			if err != nil || (by != nil) != c.want {
+			by, err := p.revokedBy(t.Context(), ada, c.sha256, at(signed), asOf{})
+			if named, _ := p.names(t.Context(), ada); err != nil || (by != nil) != c.want || c.want && !named {
 				t.Errorf("%s, the file %s: %v, %v; expected %t", c.name, when, by, err, c.want)
 			}
 		}
