@@ -187,6 +187,16 @@ base:
   - {reissue: bob, host: bob.example, witness: [ada]}
 `, Want: peers("ada", "error too-few-witnesses", "notice witness-not-listed") + "\n" +
 			peers("nova", "error too-few-witnesses", "notice witness-not-listed")},
+		{Name: "another listing had its DID first", World: `
+base:
+  - {listing: ada, level: L4, witness: [dan]}
+  - {listing: dan, level: L4, witness: [ada]}
+  - {listing: aaa, host: bob.example}
+  - {commit: List}
+  - {listing: bob, level: L4, witness: [ada]}
+  - {commit: Repeat}
+  - {listing: nova, level: L4, witness: [bob]}
+`, Want: peers("nova", "error too-few-witnesses", "notice witness-not-listed")},
 		{Name: "its web is gone", World: three + `
   - {listing: nova, level: L4, witness: [bob]}
 web:

@@ -246,10 +246,8 @@ func (r *Run) refused(l *Listed, is fault, then *Moment) (rule, why string, err 
 	case is == badLayout:
 		return byLayout, "has a name, slug or tool_did that the format refuses", nil
 	}
-	if then == nil {
-		if first, err := r.hadFirst(l); err != nil || first != "" {
-			return byLayout, "has the tool_did that " + plain.Cut(first, 300) + " had first", err
-		}
+	if first, err := r.hadFirst(l, then); err != nil || first != "" {
+		return byLayout, "has the tool_did that " + plain.Cut(first, 300) + " had first", err
 	}
 	switch {
 	case is == badSchema:
@@ -275,12 +273,12 @@ func outside(l *Listed, now time.Time) string {
 
 // hadFirst returns the path of another listing that had the DID of a listing first, and is not refused itself; empty if
 // no other one had it first.
-func (r *Run) hadFirst(l *Listed) (string, error) {
-	first, err := r.firstOf(l.ToolDID)
+func (r *Run) hadFirst(l *Listed, then *Moment) (string, error) {
+	first, err := r.firstOf(l.ToolDID, then)
 	if err != nil || first.path == "" || first.path == l.Path {
 		return "", err
 	}
-	since, err := r.since(l, nil) // the schema or the window may refuse it, which the other one need not know
+	since, err := r.since(l, then) // the schema or the window may refuse it, which the other one need not know
 	if (tenant{since.number, l.Path}).before(first) {
 		return "", err
 	}
@@ -288,12 +286,18 @@ func (r *Run) hadFirst(l *Listed) (string, error) {
 }
 
 // firstOf returns the listing of the base tree that has had a DID first, of those that are not refused by themselves.
-// It returns none if not more than one listing has the DID. Each DID is looked for once.
-func (r *Run) firstOf(id string) (first tenant, err error) {
-	folded := did.Fold(id)
+// It returns none if not more than one listing has the DID. Each DID is looked for once. With then the listing is that
+// of another tree; one whose path is gone since is not looked for.
+func (r *Run) firstOf(id string, then *Moment) (first tenant, err error) {
+	folded, tree, now := did.Fold(id), r.Base.Tree, r.Now
+	key := folded
+	if then != nil {
+		tree, now = then.Tree, then.When
+		key += "@" + tree.Commit()
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if known, found := r.first[folded]; found {
+	if known, found := r.first[key]; found {
 		return known, nil
 	}
 	all := r.Base.listings.ByDID(folded)
@@ -301,14 +305,24 @@ func (r *Run) firstOf(id string) (first tenant, err error) {
 		return first, nil
 	}
 	for _, o := range all {
-		is, err := r.Base.fault(r.Context, o, r.Base.Tree)
+		if then != nil {
+			was, err := tree.Listing(r.Context, o.Path)
+			if err != nil {
+				return first, err
+			}
+			if was == nil || did.Fold(was.ToolDID) != folded {
+				continue
+			}
+			o = listed.New(o.Path, was)
+		}
+		is, err := r.Base.fault(r.Context, o, tree)
 		if err != nil {
 			return first, err
 		}
-		if is != sound || outside(o, r.Now) != "" {
+		if is != sound || outside(o, now) != "" {
 			continue
 		}
-		since, err := r.since(o, nil)
+		since, err := r.since(o, then)
 		if err != nil {
 			return first, err
 		}
@@ -319,6 +333,6 @@ func (r *Run) firstOf(id string) (first tenant, err error) {
 	if r.first == nil {
 		r.first = map[string]tenant{}
 	}
-	r.first[folded] = first
+	r.first[key] = first
 	return first, nil
 }
