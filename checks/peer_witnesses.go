@@ -345,7 +345,9 @@ func runPeerWitnessesRegistry(r *Run) (verdict.Outcome, error) {
 			return out, err
 		}
 		from := len(out.Findings)
-		if len(r.Subjects) == 0 {
+		if records, err := r.changesRecords(); err != nil {
+			return out, err
+		} else if !records {
 			unread(p, verdict.Error, codePolicyUnreadable, "the proposed", "correct the file"+schema)
 		} else { // append-only refuses the change of both kinds
 			unread(p, verdict.Warning, "policy-broken", "the proposed",

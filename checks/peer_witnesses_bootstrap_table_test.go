@@ -224,6 +224,15 @@ implementations/else.json:1:1: inconclusive: domain-age: policy-unreadable
 .github/gate-policy.yml: error: append-only: mixed
 .github/gate-policy.yml: warning: peer-witnesses: policy-broken`,
 			Says: []string{`fix: fix the file in a pull request of its own; its schema: oap-gate schema gate-policy`}},
+		// ... but not with a repair
+		{Name: "proposed with a repair", World: base + `  - {write: revocations/odd.json, text: "{"}
+pr:
+  - {remove: revocations/odd.json}
+  - {write: .github/gate-policy.yml, text: "maintainers: everybody\n"}
+`,
+			Want: `
+.github/gate-policy.yml: warning: append-only: governance
+.github/gate-policy.yml: error: peer-witnesses: policy-unreadable`},
 		{Name: "policy, published, proposed",
 			World: policy + base + `  - {publish: nova}
 ` + proposed,

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitobject"
@@ -62,6 +63,23 @@ func (s *Subject) repair() (repair, error) {
 		return noRepair, err
 	}
 	return o.of(s.Change.Head), nil
+}
+
+// changesRecords reports whether the range changes a record otherwise than by a repair. A revocation may go with the
+// misplaced one that it replaces.
+func (r *Run) changesRecords() (bool, error) {
+	var others, replaced []string
+	for _, s := range r.Subjects {
+		switch is, err := s.repair(); {
+		case err != nil:
+			return false, err
+		case is == replacement:
+			replaced = append(replaced, s.outlook.needs...)
+		case is == noRepair && !s.Unchanged():
+			others = append(others, s.Path)
+		}
+	}
+	return slices.ContainsFunc(others, func(path string) bool { return !slices.Contains(replaced, path) }), nil
 }
 
 // candidate reports whether no tree has the record: see NewCandidate.
