@@ -323,6 +323,32 @@ docs/B.md: warning: append-only: governance`},
 			PR: "{write: docs/é.md, text: b}", Want: `
 docs/é.md: error: layout: case-twin
 docs/é.md: warning: append-only: governance`},
+		// a single commit has both: a rename in two commits, which is none in one; what does not land is in passing
+		{Name: "renamed in letter case", Base: "{write: docs/a.md, text: a}",
+			PR:   "{write: docs/A.md, text: b}, {commit: Add}, {remove: docs/a.md}",
+			Says: []string{`make one commit of the same files: git reset --soft [0-9a-f]{12} `}, Want: `
+docs/A.md: error: layout: case-twin
+docs/A.md: warning: append-only: governance`},
+		{Name: "directory renamed in letter case", Base: "{write: docs/a.md, text: a}",
+			PR: "{write: Docs/b.md, text: b}, {commit: Add}, {remove: docs/a.md}", Want: `
+Docs: error: layout: case-twin
+Docs/b.md: warning: append-only: governance`},
+		{Name: "renamed twice in letter case", Base: "{listing: ada}",
+			PR: "{write: docs/a.md, text: b}, {commit: Add}, {write: docs/A.md, text: b}, {commit: Two}, " +
+				"{remove: docs/a.md}", Want: `
+docs/A.md: error: layout: case-twin
+docs/A.md: warning: append-only: governance
+docs/a.md: warning: append-only: governance-in-passing`},
+		{Name: "renamed in one commit", Base: "{write: docs/a.md, text: a}",
+			PR:   "{move: [docs/a.md, docs/A.md]}, {commit: Move}, {write: docs/b.md, text: b}",
+			Want: `docs/A.md: warning: append-only: governance`},
+		{Name: "in passing", Base: "{write: docs/a.md, text: a}",
+			PR:   "{write: docs/A.md, text: b}, {commit: Add}, {remove: docs/A.md}",
+			Want: `docs/A.md: warning: append-only: governance-in-passing`},
+		{Name: "a standing twin changes, and goes",
+			Base: "{write: docs/a.md, text: a}, {write: docs/A.md, text: a}",
+			PR:   "{write: docs/A.md, text: b}, {commit: Edit}, {remove: docs/a.md}",
+			Want: `docs/A.md: warning: append-only: governance`},
 		{Name: "a standing twin changes", Base: "{write: docs/a.md, text: a}, {write: docs/A.md, text: a}",
 			PR: "{write: docs/A.md, text: b}", Want: `
 docs/A.md: warning: layout: case-twin

@@ -41,7 +41,68 @@ func newTwins(r *Run) (verdict.Outcome, error) {
 		twins = appendTwins(appendTwins(twins, stood, other, true), fresh, other, false)
 	}
 	slices.SortFunc(twins, func(a, b twin) int { return strings.Compare(a.path, b.path) })
-	return twinFindings(twins), nil
+	out := twinFindings(twins)
+	if !out.Has(verdict.Error) {
+		err = r.twinsInPassing(&out)
+	}
+	return out, err
+}
+
+// twinsInPassing reports a path that lands and that a single commit adds next to a twin that does not: rebase-merged,
+// both would be on the main branch.
+func (r *Run) twinsInPassing(o *verdict.Outcome) error {
+	odd := func(t registry.Change) bool { return !isPlain(t.Path) }
+	if !slices.ContainsFunc(r.Range.Commits, func(c registry.Commit) bool {
+		return slices.ContainsFunc(c.Touched, odd) // one of two twins is
+	}) {
+		return nil
+	}
+	gone, seen := map[string][]string{}, map[string]bool{} // by folded form: what does not land
+	for _, c := range r.Range.Commits {
+		for _, t := range c.Touched {
+			for _, path := range prefixes(t.Path) {
+				if seen[path] {
+					continue
+				}
+				seen[path] = true
+				if _, lands, err := r.Range.Result.Entry(path); err != nil {
+					return err
+				} else if folded := foldPath(path); !lands {
+					gone[folded] = append(gone[folded], path)
+				}
+			}
+		}
+	}
+	for _, c := range r.Range.Commits {
+		for _, t := range c.Touched {
+			for _, path := range prefixes(t.Path) {
+				others := gone[foldPath(path)]
+				if t.Head == nil || len(others) == 0 || slices.Contains(others, path) {
+					continue
+				}
+				if is, err := r.existed(path); err != nil {
+					return err
+				} else if is {
+					continue
+				}
+				tree, err := r.Repo.Tree(r.Context, c.ID)
+				if err != nil {
+					return err
+				}
+				for _, other := range others {
+					if _, is, err := tree.Entry(other); err != nil {
+						return err
+					} else if is {
+						found := twinFindings([]twin{{path: path, other: other}}).Findings
+						r.inPassing(found, tree)
+						o.Findings = append(o.Findings, found...)
+						return nil
+					}
+				}
+			}
+		}
+	}
+	return nil
 }
 
 // existed reports whether a path was there before: in the base tree, or as every data directory.
