@@ -351,8 +351,6 @@ var details = map[string]table.Detail{
 		showWitness},
 	"cosignature-missing": {"a maintainer that the policy names did not sign this Receipt",
 		showWitness},
-	"policy-broken": {"a change of the policy was merged without a test",
-		showPolicy},
 	"policy-unreadable": {"a change of the policy was merged without a test",
 		showPolicy},
 	"not-canonical": {"a number is outside the range of a double, or a text is not valid Unicode",
