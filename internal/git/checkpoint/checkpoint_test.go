@@ -281,6 +281,17 @@ func TestFile(t *testing.T) {
 	}
 }
 
+// TestIsFile holds that one line of a checkpoint is enough, so that a damaged one is not taken for another's file.
+func TestIsFile(t *testing.T) {
+	for text, want := range map[string]bool{
+		"a\npolicy b": true, "a\nb\nsigners c": true, "a\n\ntip c": true, "tip": false, "a policy b": false, "": false,
+	} {
+		if got := IsFile([]byte(text)); got != want {
+			t.Errorf("%q: %t", text, got)
+		}
+	}
+}
+
 // TestParseMessages checks that the error names the part that is wrong. Often the comparison with what Encode writes
 // would find it too, but cannot name it.
 func TestParseMessages(t *testing.T) {
@@ -355,8 +366,11 @@ func TestFileErrors(t *testing.T) {
 		t.Errorf("no key: %v", err)
 	}
 	if runtime.GOOS == "linux" { // its first bytes are nobody's, so that reading fails
-		if _, err := Read("/proc/self/mem", nil); err == nil || errors.Is(err, ErrMalformed) {
-			t.Errorf("a file that cannot be read: %v", err)
+		if _, err := readFile("/proc/self/mem", 8); err == nil {
+			t.Error("a file that cannot be read is read")
+		}
+		if _, err := Read("/proc", nil); err == nil || errors.Is(err, fs.ErrNotExist) { // a directory of 0 bytes
+			t.Errorf("a directory of the system: %v", err)
 		}
 	}
 }
