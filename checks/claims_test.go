@@ -7,7 +7,8 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
 
-// others tells what looking through all does, each time that it is asked, whether they stand or land.
+// TestOthers compares others with a loop over all listings. The listings stand in the base tree, or the range lands
+// them, and each is asked twice.
 func TestOthers(t *testing.T) {
 	const tool = "did:web:vega.example"
 	for n := range 5 {

@@ -132,8 +132,8 @@ func (r *Run) onto() string {
 // maxVersions is how many versions of one file are read from a range's commits.
 const maxVersions = 100
 
-// commits holds each commit of the range to the same rule, so that tampering that a later commit undoes
-// fails too: rebase-merged, it would stand in the log.
+// commits holds each commit of the range to the rule of the range as a whole. Tampering fails even if a later commit
+// undoes it: a rebase merge would bring it to the main branch.
 func commits(o *verdict.Outcome, s *Subject, reissued bool) error {
 	if s.Change.Base == nil {
 		return nil

@@ -11,7 +11,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/needs"
 )
 
-// TestSkips runs the stage tests on tests of which one is skipped, and another is skipped in part.
+// TestSkips runs the stage "tests" on a module in which one test is skipped, and another skips a subtest.
 func TestSkips(t *testing.T) {
 	needs.Program(t, "bash", "jq", "sed", "awk")
 	dir := t.TempDir()

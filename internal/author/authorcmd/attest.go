@@ -30,7 +30,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
 
-// candidate is whose Receipt is to be witnessed.
+// candidate is the agent whose Receipt a witness signs, and what its host serves.
 type candidate struct {
 	text   []byte // exact text of the Receipt
 	root   any    // the same, decoded
