@@ -179,29 +179,14 @@ implementations/nova.json:4:3: warning: domain-age: age-of-host`,
 `,
 			Want: `implementations/nova.json:4:3: error: did-resolution: did-weak-key`,
 			Says: []string{`the point has a part of small order`, `fix: make a new key with oap-gate key new FILE`}},
-		{Name: "mixed order multikey",
-			World: `pr:
-  - listing: nova
-    key_type: Multikey
-    did_document:
-      set: {/verificationMethod/0/publicKeyMultibase: "z6MkfyfJQbrRtayPTRNDjBD6hqDRRbkdS6KSpjs8u8f62Z2t"}
-`,
+		{Name: "mixed order multikey", PR: `{listing: nova, key_type: Multikey, did_document: {set: {
+  /verificationMethod/0/publicKeyMultibase: "z6MkfyfJQbrRtayPTRNDjBD6hqDRRbkdS6KSpjs8u8f62Z2t"}}}`,
 			Want: `implementations/nova.json:4:3: error: did-resolution: did-weak-key`},
-		{Name: "mixed order 2020",
-			World: `pr:
-  - listing: nova
-    key_type: Ed25519VerificationKey2020
-    did_document:
-      set: {/verificationMethod/0/publicKeyMultibase: "z6MkfyfJQbrRtayPTRNDjBD6hqDRRbkdS6KSpjs8u8f62Z2t"}
-`,
+		{Name: "mixed order 2020", PR: `{listing: nova, key_type: Ed25519VerificationKey2020, did_document: {set: {
+  /verificationMethod/0/publicKeyMultibase: "z6MkfyfJQbrRtayPTRNDjBD6hqDRRbkdS6KSpjs8u8f62Z2t"}}}`,
 			Want: `implementations/nova.json:4:3: error: did-resolution: did-weak-key`},
-		{Name: "mixed order 2018",
-			World: `pr:
-  - listing: nova
-    key_type: Ed25519VerificationKey2018
-    did_document:
-      set: {/verificationMethod/0/publicKeyBase58: "2XQFpMbzZ3UvLvXX3cFFrjfRc2Un2D568ixD4rh57LFW"}
-`,
+		{Name: "mixed order 2018", PR: `{listing: nova, key_type: Ed25519VerificationKey2018, did_document: {set: {
+  /verificationMethod/0/publicKeyBase58: "2XQFpMbzZ3UvLvXX3cFFrjfRc2Un2D568ixD4rh57LFW"}}}`,
 			Want: `implementations/nova.json:4:3: error: did-resolution: did-weak-key`},
 		{Name: "mixed order did:key",
 			PR: `{listing: nova, did: "did:key:z6MkfyfJQbrRtayPTRNDjBD6hqDRRbkdS6KSpjs8u8f62Z2t"}`, Want: `

@@ -30,6 +30,17 @@ base:
   - {listing: bob, level: L4, witness: [ada], provisional: true, registered: -70d}
   - {commit: List}
 `
+	expired := func(began string) string {
+		return `
+base:
+  - {at: "` + began + `"}
+  - {listing: ada, level: L4, witness: [bob]}
+  - {listing: bob, level: L4, witness: [ada]}
+  - {commit: List}
+  - {at: "-40d"}
+  - {listing: nova, level: L4, witness: [bob]}
+`
+	}
 	const policy = `
 policy: {reference_server: nova, maintainers: [mia, moe]}
 base:
@@ -91,27 +102,13 @@ base:
   - {listing: nova, level: L4, witness: [bob]}
 `, Want: peers("ada", "error too-few-witnesses", "notice witness-revoked") + "\n" +
 			peers("nova", "error too-few-witnesses", "notice witness-revoked")},
-		{Name: "expired after", World: `
-base:
-  - {at: "-91d"}
-  - {listing: ada, level: L4, witness: [bob]}
-  - {listing: bob, level: L4, witness: [ada]}
-  - {commit: List}
-  - {at: "-40d"}
-  - {listing: nova, level: L4, witness: [bob]}
-`, Want: peers("ada", "notice too-few-witnesses", "notice witness-expired") + "\n" +
-			peers("bob", "notice too-few-witnesses", "notice witness-expired")},
-		{Name: "expired before", World: `
-base:
-  - {at: "-191d"}
-  - {listing: ada, level: L4, witness: [bob]}
-  - {listing: bob, level: L4, witness: [ada]}
-  - {commit: List}
-  - {at: "-40d"}
-  - {listing: nova, level: L4, witness: [bob]}
-`, Want: peers("ada", "notice too-few-witnesses", "notice witness-expired") + "\n" +
-			peers("bob", "notice too-few-witnesses", "notice witness-expired") + "\n" +
-			peers("nova", "error too-few-witnesses", "notice witness-expired")},
+		{Name: "expired after", World: expired("-91d"),
+			Want: peers("ada", "notice too-few-witnesses", "notice witness-expired") + "\n" +
+				peers("bob", "notice too-few-witnesses", "notice witness-expired")},
+		{Name: "expired before", World: expired("-191d"),
+			Want: peers("ada", "notice too-few-witnesses", "notice witness-expired") + "\n" +
+				peers("bob", "notice too-few-witnesses", "notice witness-expired") + "\n" +
+				peers("nova", "error too-few-witnesses", "notice witness-expired")},
 		{Name: "provisional then, and revoked now", World: provisional + `
   - {at: "-31d"}
   - {listing: nova, level: L4, witness: [bob]}

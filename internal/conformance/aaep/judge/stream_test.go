@@ -492,19 +492,8 @@ func TestStream(t *testing.T) {
 	covered := map[string]bool{}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			want := slices.Clone(c.want)
-			slices.Sort(want)
-			verdictWanted := "pass"
-			for _, w := range want {
-				words := strings.Fields(w)
-				covered[words[len(words)-3]+" "+words[len(words)-2]] = true
-				switch severity := words[len(words)-1]; {
-				case severity == "error":
-					verdictWanted = "fail"
-				case severity == "inconclusive" && verdictWanted == "pass":
-					verdictWanted = "inconclusive"
-				}
-			}
+			want := slices.Sorted(slices.Values(c.want))
+			verdictWanted := verdictOf(want, covered)
 			v, got := judged(t, edited(c.edits...), Options{Level: c.level})
 			if diff := cmp.Diff(want, got); diff != "" || string(v) != verdictWanted {
 				t.Errorf("%s, want %s: %s", v, verdictWanted, diff)
@@ -594,3 +583,19 @@ func TestSingle(t *testing.T) {
 }
 
 const longNamespace = "https://aaep-protocol.org/types/"
+
+// verdictOf returns the verdict of these findings, and notes the check and code of each.
+func verdictOf(findings []string, covered map[string]bool) string {
+	is := "pass"
+	for _, f := range findings {
+		words := strings.Fields(f)
+		covered[words[len(words)-3]+" "+words[len(words)-2]] = true
+		switch severity := words[len(words)-1]; {
+		case severity == "error":
+			is = "fail"
+		case severity == "inconclusive" && is == "pass":
+			is = "inconclusive"
+		}
+	}
+	return is
+}

@@ -230,17 +230,8 @@ func TestTerms(t *testing.T) {
 	covered := map[string]bool{}
 	for _, c := range ofTerms {
 		t.Run(c.name, func(t *testing.T) {
-			want, verdictWanted := slices.Sorted(slices.Values(c.want)), "pass"
-			for _, w := range want {
-				words := strings.Fields(w)
-				covered[words[len(words)-3]+" "+words[len(words)-2]] = true
-				switch severity := words[len(words)-1]; {
-				case severity == "error":
-					verdictWanted = "fail"
-				case severity == "inconclusive" && verdictWanted == "pass":
-					verdictWanted = "inconclusive"
-				}
-			}
+			want := slices.Sorted(slices.Values(c.want))
+			verdictWanted := verdictOf(want, covered)
 			v, got := judged(t, c.text, Options{Level: 3})
 			if diff := cmp.Diff(want, got); diff != "" || string(v) != verdictWanted {
 				t.Errorf("%s, want %s: %s", v, verdictWanted, diff)
