@@ -339,6 +339,14 @@ Docs/b.md: warning: append-only: governance`},
 docs/A.md: error: layout: case-twin
 docs/A.md: warning: append-only: governance
 docs/a.md: warning: append-only: governance-in-passing`},
+		{Name: "more commits and twins than are compared", Base: "{listing: ada}", PR: manyTwins(300, 219),
+			Says: []string{"not all are looked at"}, Want: `
+docs/abcdefghi.md: error: layout: case-twin
+docs/ABCDEFGHi.md: warning: append-only: governance-in-passing
+docs/abcdefghi.md: warning: append-only: governance`},
+		{Name: "as many as are compared", Base: "{listing: ada}", PR: manyTwins(300, 218), Want: `
+docs/ABCDEFGHi.md: warning: append-only: governance-in-passing
+docs/abcdefghi.md: warning: append-only: governance`},
 		{Name: "renamed in one commit", Base: "{write: docs/a.md, text: a}",
 			PR:   "{move: [docs/a.md, docs/A.md]}, {commit: Move}, {write: docs/b.md, text: b}",
 			Want: `docs/A.md: warning: append-only: governance`},
@@ -714,4 +722,22 @@ func TestPathTooLong(t *testing.T) {
 			Want: "implementations/" + part(252) + ".json:1:1: error: layout: misplaced-file\n" +
 				"implementations/" + part(252) + ".json" + code},
 	})
+}
+
+// manyTwins is a pull request that adds files of one name in other letter cases, removes them, and then changes the
+// file of that name in each of its commits.
+func manyTwins(others, commits int) string {
+	var add, remove, change strings.Builder
+	for n := range others {
+		name := []byte("abcdefghi")
+		for bit := range name {
+			name[bit] -= byte((n+1)>>bit&1) * ('a' - 'A')
+		}
+		fmt.Fprintf(&add, "{write: docs/%s.md, text: x}, ", name)
+		fmt.Fprintf(&remove, "{remove: docs/%s.md}, ", name)
+	}
+	for n := range commits {
+		fmt.Fprintf(&change, ", {write: docs/abcdefghi.md, text: '%d'}, {commit: Change}", n)
+	}
+	return add.String() + "{commit: Add}, " + remove.String() + "{commit: Remove}" + change.String()
 }

@@ -48,6 +48,9 @@ func newTwins(r *Run) (verdict.Outcome, error) {
 	return out, err
 }
 
+// maxLookups is how often twins are looked for in the trees of single commits: commits times paths could take hours.
+const maxLookups = 1 << 16
+
 // twinsInPassing reports a path that lands and that a single commit adds next to a twin that does not: rebase-merged,
 // both would be on the main branch.
 func (r *Run) twinsInPassing(o *verdict.Outcome) error {
@@ -73,6 +76,7 @@ func (r *Run) twinsInPassing(o *verdict.Outcome) error {
 			}
 		}
 	}
+	lookups := 0
 	for _, c := range r.Range.Commits {
 		for _, t := range c.Touched {
 			for _, path := range prefixes(t.Path) {
@@ -84,6 +88,12 @@ func (r *Run) twinsInPassing(o *verdict.Outcome) error {
 					return err
 				} else if is {
 					continue
+				}
+				if lookups += len(others); lookups > maxLookups {
+					o.Errorf(verdict.At{Path: path}, "", "case-twin", "more than %d times a single commit may have "+
+						"this path next to one that differs in letter case; not all are looked at", maxLookups).
+						WithFix("%s", r.oneCommit())
+					return nil
 				}
 				tree, err := r.Repo.Tree(r.Context, c.ID)
 				if err != nil {
